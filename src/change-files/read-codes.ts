@@ -1,6 +1,6 @@
-import type { BarCodes } from '../inventory/bar-codes.ts';
+import { articleOf, type BarCodes, isArticleNumber } from '../inventory/bar-codes.ts';
 import { codeProblem, codeText } from '../inventory/count/scan-line.ts';
-import { parseQuantity } from '../inventory/items.ts';
+import { grouped, parseQuantity } from '../inventory/items.ts';
 import { type Parsed, problem, quoted } from '../shared/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
 import { type CsvRecord, csvRecords } from './csv-records.ts';
@@ -9,7 +9,7 @@ import { type FileProblems, ProblemList, withinFile } from './problems.ts';
 import { readText } from './text.ts';
 
 export type CodesFile =
-  | { readonly ok: true; readonly codes: BarCodes; readonly layout: CodesLayout }
+  | { readonly ok: true; readonly codes: BarCodes; readonly layout: CodesLayout; readonly ignored: readonly string[] }
   | ({ readonly ok: false } & FileProblems);
 
 /** The indexes of columns; -1 for a column that the file does not have. */
@@ -18,6 +18,7 @@ interface CodeColumns {
   readonly petId: number;
   readonly name: number;
   readonly low: number;
+  readonly units: number;
 }
 
 /** The format of lines to append to the file. */
@@ -38,16 +39,24 @@ export interface NewCode {
 }
 
 /**
- * Reads CSV or TSV with the columns `code`, `petId` and optionally `name` and `low`, in any order; other columns are
- * ignored. A code is text: `007` differs from `7`. A pet may have several codes, or only a name or a level. If it has
- * several names or levels, the first counts.
+ * Reads CSV or TSV with the columns `code`, `petId` and optionally `name`, `low` and `units`, in any order; other
+ * columns are `ignored`. A code is text: `007` differs from `7`. A pet may have several codes, or only a name or a
+ * level. If it has several names or levels, the first counts.
  * @throws the errors of `source`
  */
 export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<CodesFile> {
   const problems = new ProblemList();
-  const codes: CodeLines = { pets: new Map(), names: new Map(), lows: new Map(), lines: new Map() };
+  const codes: CodeLines = {
+    pets: new Map(),
+    names: new Map(),
+    lows: new Map(),
+    units: new Map(),
+    lines: new Map(),
+    articles: new Map(),
+  };
   let columns: CodeColumns | 'awaited' | 'useless' = 'awaited';
   let [width, delimiter, isEnded] = [0, ',', true];
+  let ignored: readonly string[] = [];
   const { text, fault } = await readText(source);
   withinFile(problems, () => {
     for (const record of csvRecords(text, { knows: (name) => fieldOf(name) !== undefined })) {
@@ -56,17 +65,24 @@ export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<Code
       if (columns === 'awaited') {
         columns = readHeader(record, problems) ?? 'useless';
         [width, delimiter] = [record.cells.length, record.delimiter];
+        ignored = typeof columns === 'string' ? [] : unknownColumns(record.cells, columns);
       } else if (columns !== 'useless') readCode(record, columns, codes, problems);
     }
   });
   if (fault !== undefined) problems.add(fault);
   if (columns === 'awaited' && problems.total === 0) problems.add({ line: 1, message: 'the file is empty' });
-  const { lines: _, ...found } = codes;
+  const { lines: _, articles: __, ...found } = codes;
   const layout = { columns: typeof columns === 'string' ? noColumns : columns, width, delimiter, isEnded };
-  return problems.or({ codes: found, layout });
+  return problems.or({ codes: found, layout, ignored });
 }
 
-const noColumns: CodeColumns = { code: -1, petId: -1, name: -1, low: -1 };
+const noColumns: CodeColumns = { code: -1, petId: -1, name: -1, low: -1, units: -1 };
+
+/** Returns the names of the columns that mean nothing here. */
+function unknownColumns(cells: readonly string[], columns: CodeColumns): readonly string[] {
+  const known = new Set(Object.values(columns));
+  return cells.filter((cell, index) => !known.has(index) && cell.trim() !== '');
+}
 
 /** Returns the lines to append to a file for new codes. */
 export function codeLines({ columns, width, delimiter, isEnded }: CodesLayout, added: readonly NewCode[]): string {
@@ -89,35 +105,72 @@ interface CodeLines {
   readonly pets: Map<string, bigint>;
   readonly names: Map<bigint, string>;
   readonly lows: Map<bigint, number>;
+  readonly units: Map<string, number>;
   readonly lines: Map<string, number>;
+  /** The code of each article (see `articleOf`) that certainly is one. */
+  readonly articles: Map<string, string>;
 }
 
-function readCode(
-  { cells, line }: CsvRecord,
-  columns: CodeColumns,
-  { pets, names, lows, lines }: CodeLines,
-  problems: ProblemList,
-) {
-  const code = codeText(bareNumber(cells[columns.code] ?? ''));
-  const name = (cells[columns.name] ?? '').trim();
-  const petId = readPetId(bareNumber(cells[columns.petId] ?? ''));
-  const low = readLow(bareNumber(cells[columns.low] ?? ''));
+function readCode({ cells, line }: CsvRecord, columns: CodeColumns, codes: CodeLines, problems: ProblemList) {
+  const cell = (column: keyof CodeColumns) => cells[columns[column]] ?? '';
+  const code = readBarCode(cell('code'));
+  const name = cell('name').trim();
+  const petId = readPetId(bareNumber(cell('petId')));
+  const low = readLow(bareNumber(cell('low')));
+  const units = readUnits(bareNumber(cell('units')));
   const unusable = code === '' && (name !== '' || low.ok) ? undefined : codeProblem(code);
-  if (!petId.ok) problems.add({ line, column: 'petId', message: petId.problem });
-  if (unusable !== undefined) problems.add({ line, column: 'code', message: unusable });
-  if (!low.ok && low.problem !== '') problems.add({ line, column: 'low', message: low.problem });
+  const faults = [
+    ['petId', petId.ok ? '' : petId.problem],
+    ['code', unusable ?? ''],
+    ['low', low.ok ? '' : low.problem],
+    ['units', units.ok ? '' : units.problem],
+  ] as const;
+  for (const [column, message] of faults) if (message !== '') problems.add({ line, column, message });
   if (!petId.ok || unusable !== undefined) return;
+  const { lows, names } = codes;
   if (low.ok && !lows.has(petId.value)) lows.set(petId.value, low.value);
   if (name !== '' && !names.has(petId.value)) names.set(petId.value, name);
   if (code === '') return;
-  const other = pets.get(code) ?? petId.value;
-  if (other !== petId.value) {
-    const message = `the code ${quoted(code)} is already on line ${lines.get(code)}, for pet ${other}`;
+  if (units.ok) codes.units.set(code, units.value);
+  addCode(code, petId.value, line, codes, problems);
+}
+
+/** Adds a code, unless it or another spelling of the same article already means another pet. */
+function addCode(
+  code: string,
+  petId: bigint,
+  line: number,
+  { pets, lines, articles }: CodeLines,
+  problems: ProblemList,
+) {
+  const article = isArticleNumber(code) ? articleOf(code) : undefined;
+  const same = pets.has(code) ? code : article === undefined ? undefined : articles.get(article);
+  const other = same === undefined ? undefined : pets.get(same);
+  if (same !== undefined && other !== petId) {
+    const spelled = same === code ? '' : ` as ${quoted(same)}`;
+    const message = `the code ${quoted(code)} is already on line ${lines.get(same)}${spelled}, for pet ${other}`;
     problems.add({ line, column: 'code', message });
   }
-  pets.set(code, petId.value);
+  pets.set(code, petId);
   lines.set(code, line);
+  if (article !== undefined) articles.set(article, code);
 }
+
+/** Returns a code as it is scanned. pandas and spreadsheets make `4006381333931.0` of a column of numbers. */
+export function readBarCode(text: string): string {
+  return codeText(bareNumber(text).replace(/^(\d+)\.0$/, '$1'));
+}
+
+/** Parses the units of a case. For a blank cell the problem is empty. */
+function readUnits(text: string): Parsed<number> {
+  if (text === '') return problem('');
+  const units = parseQuantity(text.replace(/^(\d+)\.0$/, '$1'));
+  return units.ok && (units.value < 1 || units.value > maxUnits)
+    ? problem(`${quoted(text)} is not the number of units of a case, from 1 to ${grouped(maxUnits)}`)
+    : units;
+}
+
+const maxUnits = 9999;
 
 /** Parses the stock at or below which a pet is low. For a blank cell the problem is empty. */
 function readLow(text: string): Parsed<number> {
@@ -131,10 +184,12 @@ function readHeader({ cells, line }: CsvRecord, problems: ProblemList): CodeColu
   const petId = cells.findIndex((cell) => fieldOf(cell) === 'petId');
   const name = cells.findIndex((cell) => /^(?:pet ?)?name$/i.test(cell.trim().replace(/[_-]/g, ' ')));
   const low = cells.findIndex((cell) => /^low(?: ?stock)?$/i.test(cell.trim().replace(/[_-]/g, ' ')));
-  if (code !== -1 && petId !== -1) return { code, petId, name, low };
+  const units = cells.findIndex((cell) => /^units$/i.test(cell.trim()));
+  if (code !== -1 && petId !== -1) return { code, petId, name, low, units };
   problems.add({
     line,
-    message: 'this is not a file of codes: the first line must name the columns code,petId and optionally name and low',
+    message:
+      'this is not a file of codes: the first line must name the columns code,petId and optionally name, low and units',
   });
   return undefined;
 }

@@ -37,6 +37,7 @@ export function practiceCodes(): BarCodes {
     pets: new Map(pets.map(([petId, , code]) => [code, petId])),
     names: new Map(pets.map(([petId, name]) => [petId, name])),
     lows: new Map(pets.flatMap(([petId, , , low]) => (low === undefined ? [] : [[petId, low]]))),
+    units: new Map(),
   };
 }
 

@@ -82,11 +82,11 @@ async function openCodesFile(file: string, { context, messages }: CodesUse): Pro
   const kept = join(state, `codes-${createHash('sha256').update(file).digest('hex').slice(0, 12)}.json`);
   const copy = readCopy(kept);
   const stats = statSync(file, { throwIfNoEntry: false });
-  // The 2 marks a cache with levels. Version 0.2 cached no levels.
-  const version = stats && `2 ${stats.size} ${stats.mtimeMs} ${stats.ino}`;
+  // The 3 marks a cache with the units of cases, which older versions did not have.
+  const version = stats && `3 ${stats.size} ${stats.mtimeMs} ${stats.ino}`;
   if (copy !== undefined && version === copy.version) return copy.codes;
   try {
-    const codes = await readCodesFile(file, context);
+    const codes = await readCodesFile(file, { context, messages });
     await keepCopy(state, kept, version ?? '', codes);
     return codes;
   } catch (error) {
@@ -103,12 +103,24 @@ async function openCodesFile(file: string, { context, messages }: CodesUse): Pro
 }
 
 /**
- * Returns the bar codes, names and levels of a file.
+ * Returns the bar codes, names and levels of a file. Warns of columns that are not used.
  * @param nothing the clause to append to a message, such as `nothing was sent`
  * @throws UsageError with every error in the file, or if it can't be read
  */
-export async function readCodesFile(file: string, context: Context, nothing?: string): Promise<BarCodes> {
-  return (await readWhole(file, context, nothing)).codes;
+export async function readCodesFile(
+  file: string,
+  { context, messages }: Pick<CodesUse, 'context' | 'messages'>,
+  nothing?: string,
+): Promise<BarCodes> {
+  const { codes, ignored } = await readWhole(file, context, nothing);
+  if (ignored.length > 0) {
+    const columns = ignored.map((name) => quoted(name)).join(', ');
+    const [are, they] = ignored.length === 1 ? ['column', 'it is'] : ['columns', 'they are'];
+    await messages.warn(
+      `${file} has the ${are} ${columns}, and ${they} not used. Known columns are code, petId, name, low and units (of a case)`,
+    );
+  }
+  return codes;
 }
 
 async function readWhole(file: string, context: Context, nothing?: string) {
@@ -172,7 +184,7 @@ export async function petIdOfBarCode(invocation: CodesKeeper, text: string): Pro
  */
 export async function requireShopCodes(invocation: CodesKeeper, option: string): Promise<BarCodes> {
   const file = requireCodesFile(invocation, option);
-  return (await invocation.shopCodes()) ?? readCodesFile(file, invocation.context, 'nothing was sent');
+  return (await invocation.shopCodes()) ?? readCodesFile(file, invocation, 'nothing was sent');
 }
 
 /**
@@ -182,7 +194,7 @@ export async function requireShopCodes(invocation: CodesKeeper, option: string):
 export async function requireCodesNow(invocation: CodesKeeper, option: string) {
   requireCodesFile(invocation, option);
   const file = (await writableCodesFile(invocation)) ?? '';
-  return { file, codes: await readCodesFile(file, invocation.context) };
+  return { file, codes: await readCodesFile(file, invocation) };
 }
 
 function requireCodesFile(invocation: CodesKeeper, option: string): string {

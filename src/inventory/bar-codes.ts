@@ -10,51 +10,112 @@ export interface BarCodes {
   readonly names: ReadonlyMap<bigint, string>;
   /** The stock at or below which a pet is low, for pets with their own level. */
   readonly lows: ReadonlyMap<bigint, number>;
+  /** How many units a scan counts, for the codes of cases. */
+  readonly units: ReadonlyMap<string, number>;
 }
 
-export const noBarCodes: BarCodes = { pets: new Map(), names: new Map(), lows: new Map() };
-
-/** Joins several sets of codes; the first one with a code or a pet takes precedence. */
-export function joinBarCodes(all: readonly BarCodes[]): BarCodes {
-  const reversed = all.toReversed();
-  return {
-    pets: new Map(reversed.flatMap(({ pets }) => [...pets])),
-    names: new Map(reversed.flatMap(({ names }) => [...names])),
-    lows: new Map(reversed.flatMap(({ lows }) => [...lows])),
-  };
-}
+export const noBarCodes: BarCodes = { pets: new Map(), names: new Map(), lows: new Map(), units: new Map() };
 
 /** Returns the pet that a text means, as a bar code of the store or otherwise as a pet id. */
 export function petOfText(codes: BarCodes, text: string): bigint | undefined {
   return petOfCode(codes, text) ?? petIdOfCode(text) ?? petIdOfCode(withoutCodeKind(text) ?? '');
 }
 
-/** Returns the pet of a bar code, with or without the symbology prefix that a scanner may add. */
-export function petOfCode({ pets }: BarCodes, code: string): bigint | undefined {
-  return pets.get(code) ?? pets.get(withoutCodeKind(code) ?? '');
+/** Returns the pet of a bar code in any of its spellings. */
+export function petOfCode(codes: BarCodes, text: string): bigint | undefined {
+  const code = knownCode(codes, text);
+  return code === undefined ? undefined : codes.pets.get(code);
+}
+
+/**
+ * Returns the code of the store that a scanned text means: the same text, with or without the prefix that a scanner may
+ * add, or another spelling of the same article. Undefined if there is none.
+ */
+export function knownCode(codes: BarCodes, text: string): string | undefined {
+  if (codes.pets.has(text)) return text;
+  const bare = withoutCodeKind(text) ?? text;
+  if (codes.pets.has(bare)) return bare;
+  const article = articleOf(text);
+  return article === undefined ? undefined : articlesOf(codes).get(article);
+}
+
+/** Number of digits below which a code is a store's own, so that each of its zeros counts. */
+const minDigits = 6;
+
+/**
+ * Returns what all spellings of one article have in common: its digits without leading zeros. They are the same in
+ * UPC-A, EAN-13 and the GTIN-14 of a single unit, in a GS1 element string, and after a spreadsheet took the zeros.
+ * Undefined for a code with other characters or with few digits.
+ */
+export function articleOf(text: string): string | undefined {
+  const bare = withoutCodeKind(text) ?? text;
+  const digits = (gs1Article(bare) ?? bare).replace(/^0+/, '');
+  return /^\d+$/.test(digits) && digits.length >= minDigits && digits.length <= 14 ? digits : undefined;
+}
+
+/** Returns the GTIN in a GS1 element string, with or without parentheses: `(01)09506000134352(10)LOT`. */
+function gs1Article(text: string): string | undefined {
+  const [, shown] = /\(0[12]\)\s*(\d{14})(?!\d)/.exec(text) ?? [];
+  if (shown !== undefined) return shown;
+  const [, plain] = /^0[12](\d{14})/.exec(text) ?? [];
+  return plain !== undefined && hasCheckDigit(plain) ? plain : undefined;
+}
+
+/** Reports whether a text is a GTIN (EAN, UPC) or a GS1 element string, so that it is certainly a bar code. */
+export function isArticleNumber(text: string): boolean {
+  const bare = withoutCodeKind(text) ?? text;
+  return gs1Article(bare) !== undefined || (/^(?:\d{8}|\d{12,14})$/.test(bare) && hasCheckDigit(bare));
+}
+
+/** Reports whether the last digit is the check digit of a GTIN. Leading zeros make no difference. */
+export function hasCheckDigit(digits: string): boolean {
+  const sum = Array.from(digits, Number)
+    .reverse()
+    .reduce((all, digit, index) => all + digit * (index % 2 === 0 ? 1 : 3), 0);
+  return sum % 10 === 0;
+}
+
+const knownArticles = new WeakMap<BarCodes, ReadonlyMap<string, string>>();
+
+/** Returns the codes by `articleOf`, without articles that mean several pets. They are kept for the next scan. */
+function articlesOf(codes: BarCodes): ReadonlyMap<string, string> {
+  const known = knownArticles.get(codes);
+  if (known !== undefined) return known;
+  const articles = new Map<string, string>();
+  const unclear = new Set<string>();
+  for (const [code, petId] of codes.pets) {
+    const article = articleOf(code);
+    if (article === undefined) continue;
+    const other = articles.get(article);
+    if (other !== undefined && codes.pets.get(other) !== petId) unclear.add(article);
+    articles.set(article, code);
+  }
+  for (const article of unclear) articles.delete(article);
+  knownArticles.set(codes, articles);
+  return articles;
 }
 
 /** Returns the codes as JSON, for `parseBarCodes`. Ids are strings, because JSON.parse would round them. */
-export function barCodesText({ pets, names, lows }: BarCodes): string {
+export function barCodesText({ pets, names, lows, units }: BarCodes): string {
   const text = ([code, petId]: readonly [string, bigint]) => [code, `${petId}`];
   return JSON.stringify({
     pets: Array.from(pets, text),
     names: Array.from(names, ([petId, name]) => [`${petId}`, name]),
     lows: Array.from(lows, ([petId, low]) => [`${petId}`, low]),
+    units: [...units],
   });
 }
 
-type StoredCodes = Record<'pets' | 'names', readonly (readonly [string, string])[]> & {
-  readonly lows?: readonly (readonly [string, number])[];
-};
+type StoredCodes = Record<'pets' | 'names', readonly (readonly [string, string])[]> &
+  Record<'lows' | 'units', readonly (readonly [string, number])[]>;
 
 /** Returns the codes that `barCodesText` has encoded. Throws if the text has another structure. */
 export function parseBarCodes(text: string): BarCodes {
-  // petstock 0.2 wrote no `lows`.
-  const { pets, names, lows = [] } = JSON.parse(text) as StoredCodes;
+  const { pets, names, lows, units } = JSON.parse(text) as StoredCodes;
   return {
     pets: new Map(pets.map(([code, petId]) => [code, BigInt(petId)])),
     names: new Map(names.map(([petId, name]) => [BigInt(petId), name])),
     lows: new Map(lows.map(([petId, low]) => [BigInt(petId), low])),
+    units: new Map(units),
   };
 }

@@ -14,7 +14,7 @@ export interface RunHead {
   readonly user: string | undefined;
   /** The name of the applied file, as the user gave it; `-` is stdin. */
   readonly file?: string | undefined;
-  /** SHA-256 in hex that identifies the rows of that file, in any order, or the counted session. */
+  /** SHA-256 in hex that identifies the rows of that file, in any order. */
   readonly contentHash?: string | undefined;
   /** Whether the file had deltas, so that applying it twice would add them twice. */
   readonly hasDeltas?: boolean | undefined;

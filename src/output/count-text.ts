@@ -1,4 +1,5 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
+import type { CountEvent, ScanQuestion } from '../inventory/count/counting.ts';
 import type { Counted, CountMode, CountStep, Tally } from '../inventory/count/tally.ts';
 import { counted, grouped } from '../inventory/items.ts';
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
@@ -6,26 +7,6 @@ import type { Paint } from './terminal.ts';
 import { barred, barredName, padEnd, truncate, visibleWidth, wrap } from './text-width.ts';
 
 export type CountSum = Pick<Tally, 'units' | 'pets' | 'unknownUnits' | 'scans'>;
-
-export type CountEvent =
-  | { readonly kind: 'counted'; readonly code: string; readonly step: CountStep }
-  | { readonly kind: 'unknown'; readonly code: string; readonly why: string; readonly units: number }
-  | { readonly kind: 'cancelled'; readonly step: CountStep }
-  | { readonly kind: 'nothingToCancel' }
-  /** A mistaken line, with its number unless it was typed. */
-  | { readonly kind: 'wrong'; readonly code: string; readonly why: string; readonly line: number | undefined }
-  /** A line that had counted nothing was cancelled. */
-  | { readonly kind: 'lineCancelled'; readonly line: string }
-  /** The user has typed `help`, or a word that only looks like a command, such as `quit`. */
-  | { readonly kind: 'help' }
-  /** A word that was not counted, with the pets that have it in their names or, if there are none, a similar name. */
-  | {
-      readonly kind: 'word';
-      readonly word: string;
-      readonly named: readonly bigint[];
-      readonly near: readonly bigint[];
-    }
-  | { readonly kind: 'sum' };
 
 export interface CountShow {
   readonly mode: CountMode;
@@ -38,7 +19,7 @@ interface CountShown extends CountShow {
   readonly width: number;
 }
 
-/** Returns the kind of a session for messages: `a stock-take`. */
+/** Returns the kind of a count for messages: `a stock-take`. */
 export function modeName(mode: CountMode): string {
   return {
     count: 'a stock-take',
@@ -50,17 +31,16 @@ export function modeName(mode: CountMode): string {
 /** The line of help that is shown at the start. */
 export const countHelp = 'Type - to cancel the last line, 42 x3 to count 3, done to end, help for more';
 
-/** The lines that a session accepts, with their meanings. */
+/** The lines that a count accepts, with their meanings. */
 const countWords = [
   ['42', 'counts one unit of pet 42; a bar code or a name works, too'],
-  ['42 x3', 'counts three units; so does 42*3'],
+  ['42 x3', 'counts three units; so does 3*code, as a till takes it'],
   ['-', 'cancels the last line'],
   ['= 42 7', 'sets pet 42 to seven units in all'],
-  ['code 42', 'assigns the code scanned just before to pet 42'],
   ['= <code> 0', 'drops a code that has no pet'],
   ['Enter', 'shows the sum'],
   ['done', 'ends the count, like Ctrl-D'],
-  ['Ctrl-C', 'stops; you can resume later'],
+  ['Ctrl-C', 'stops; the file keeps each scan'],
 ] as const;
 
 /** Number of columns that the prompt leaves free for typing. Longer input, such as a long id, wraps without harm. */
@@ -86,6 +66,7 @@ export function countPrompt(sum: CountSum, width: number, mode: CountMode): stri
 
 export function eventLines(event: CountEvent, shown: CountShown): readonly string[] {
   if (event.kind === 'word') return wordLines(event, shown);
+  if (event.kind === 'asked') return questionLines(event.question, shown);
   if (event.kind !== 'help') return [eventText(event, shown)];
   return countWords.flatMap(([word, what]) => wrap(`${padEnd(word, 12)}${what}`, shown.width));
 }
@@ -96,7 +77,7 @@ export function eventLines(event: CountEvent, shown: CountShown): readonly strin
  * digits.
  */
 function eventText(
-  event: Exclude<CountEvent, { kind: 'help' | 'word' }>,
+  event: Exclude<CountEvent, { kind: 'help' | 'word' | 'asked' }>,
   { sum, mode, names, paint, width }: CountShown,
 ): string {
   switch (event.kind) {
@@ -127,6 +108,15 @@ function eventText(
     default:
       return `${sumText(sum, mode)}, ${counted(sum.scans, 'scan')}`;
   }
+}
+
+/** Returns a question with a line for each choice: its key and what it means. */
+export function questionLines(
+  { text, choices }: ScanQuestion,
+  { paint, width }: Pick<CountShown, 'paint' | 'width'>,
+): string[] {
+  const asked = wrap(singleLine(text), width).map(paint.yellow);
+  return [...asked, ...choices.flatMap(({ key, about }) => wrap(`  ${key}  ${singleLine(about)}`, width))];
 }
 
 /** Maximum number of pets that are listed for a word. */

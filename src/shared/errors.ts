@@ -169,13 +169,13 @@ export class RateLimitedError extends PetstockError {
   readonly code = 'rate_limited';
 }
 
-/** The stock is not the expected one, or another process is using or has finished the same pet, run or session. */
+/** The stock is not the expected one, or another process is using or has finished the same pet or run. */
 export class ConflictError extends PetstockError {
   readonly kind = 'conflict';
   readonly code = 'conflict';
 }
 
-/** The service returned 404, or a pet, a run or a session does not exist. */
+/** The service returned 404, or a pet or a run does not exist. */
 export class NotFoundError extends PetstockError {
   readonly kind = 'not-found';
   readonly code = 'not_found';

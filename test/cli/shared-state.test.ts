@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readFileSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -103,19 +103,6 @@ test('creates the tables even if five commands start at once, and warns in state
   expect(info).toMatchObject({ engine: expect.stringMatching(/^postgresql 1\d/), runs: 1, rows: 1 });
   expect(info.warnings).toEqual([expect.stringContaining('fsync')]);
   expect(Math.abs(info.clockAhead)).toBeGreaterThan(1000);
-});
-
-test('state check reports a damaged local file of counting sessions', async ({ shared: { run, exits, folders } }) => {
-  await run('inventory count --new --yes -q', { stdin: '4\n' });
-  expect(await run('state check')).toMatchObject({ code: 0, stderr: 'The state is sound.\n' });
-  const file = join(folders.state, 'state.db');
-  const cut = readFileSync(file).subarray(0, 4000);
-  // Creates a new file, because SQLite may still write to the old one when its statements are collected.
-  for (const name of ['state.db', 'state.db-wal', 'state.db-shm']) rmSync(join(folders.state, name), { force: true });
-  writeFileSync(file, cut, { mode: 0o600 });
-  const { stdout } = await exits('state check --json', 1, file);
-  expect(JSON.parse(stdout)).toMatchObject({ sound: false });
-  expect(readFileSync(file).equals(cut)).toBe(true);
 });
 
 test('reports a wrong password or a missing database of a shared state', async ({ shop }) => {

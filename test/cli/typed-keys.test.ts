@@ -79,7 +79,7 @@ test.for([
 /** Runs a count that is refused because its file exists, and whose hint repeats the command. */
 async function refusedCount(shop: Shop, words: readonly string[]): Promise<string> {
   const file = changeFile(shop, 'hours of work\n', 'exi.csv');
-  const command = ['inventory', 'count', '--new', '--to', file, ...words];
+  const command = ['inventory', 'count', '--to', file, ...words];
   return shop.refused(command, { stdin: '4\n', env: { PETSTOCK_API_KEY: 'plainkeys3cret' } });
 }
 

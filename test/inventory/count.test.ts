@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   codeProblem,
   codeText,
+  type KnownTexts,
   parseScanLine,
   petIdOfCode,
   type ScanLine,
@@ -10,11 +11,22 @@ import { type Counted, Tally } from '../../src/inventory/count/tally.ts';
 import { anyText } from '../support/any-text.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
-const noCodes = () => false;
+const no = () => false;
+const nothing: KnownTexts = { isBarCode: no, isName: no, isPet: no };
+const knowing = (...codes: readonly string[]): KnownTexts => ({
+  ...nothing,
+  isBarCode: (text) => codes.includes(text),
+});
 
 test.each<readonly [string, ScanLine]>([
-  ['42', { kind: 'add', code: '42', units: 1 }],
-  [' 42\t', { kind: 'add', code: '42', units: 1 }],
+  ['42', { kind: 'add', code: '42', units: 1, isBare: true }],
+  [' 42\t', { kind: 'add', code: '42', units: 1, isBare: true }],
+  ['1042', { kind: 'add', code: '1042', units: 1 }],
+  ['4;12;x', { kind: 'add', code: '4', units: 12 }],
+  ['8710841030181,12,003278,14:41:03', { kind: 'add', code: '8710841030181', units: 12 }],
+  ['Barcode,Quantity', { kind: 'comment' }],
+  ['Sand, 5 kg', { kind: 'add', code: 'Sand, 5 kg', units: 1 }],
+  ['# aisle 3', { kind: 'comment' }],
   ['42 x3', { kind: 'add', code: '42', units: 3 }],
   ['42 X 3', { kind: 'add', code: '42', units: 3 }],
   ['42*3', { kind: 'add', code: '42', units: 3 }],
@@ -22,20 +34,18 @@ test.each<readonly [string, ScanLine]>([
   ['-7 x2', { kind: 'add', code: '-7', units: 2 }],
   ['AB 12 x2', { kind: 'add', code: 'AB 12', units: 2 }],
   ['42x3', { kind: 'add', code: '42x3', units: 1 }],
-  ['code  red hamster', { kind: 'code', code: 'red hamster', units: 0 }],
-  ['code', { kind: 'code', code: '', units: 0 }],
   ['blue*12A', { kind: 'add', code: 'blue*12A', units: 1 }],
   ['blue x large', { kind: 'add', code: 'blue x large', units: 1 }],
-  ['-', { kind: 'back', code: '', units: 0 }],
-  ['', { kind: 'sum', code: '', units: 0 }],
-  ['  ', { kind: 'sum', code: '', units: 0 }],
-  ['done', { kind: 'done', code: '', units: 0 }],
-  ['DONE', { kind: 'done', code: '', units: 0 }],
+  ['-', { kind: 'back' }],
+  ['', { kind: 'sum' }],
+  ['  ', { kind: 'sum' }],
+  ['done', { kind: 'done' }],
+  ['DONE', { kind: 'done' }],
   ['= 42 7', { kind: 'set', code: '42', units: 7 }],
   ['=42 0', { kind: 'set', code: '42', units: 0 }],
   ['= AB 12 7', { kind: 'set', code: 'AB 12', units: 7 }],
 ])('parses the scanned line %j', (line, meaning) => {
-  expect(parseScanLine(line, noCodes)).toEqual(meaning);
+  expect(parseScanLine(line, nothing)).toEqual(meaning);
 });
 
 test.each([
@@ -43,6 +53,7 @@ test.each([
   '42 x-1',
   '42 x1.5',
   '42 x4006381333931',
+  '8710841030181,1.5',
   '= 42',
   '=',
   '= 42 -1',
@@ -51,16 +62,41 @@ test.each([
   '- 42',
   'done 42',
 ])('refuses the scanned line %j, and explains what to write', (line) => {
-  const { kind, problem } = parseScanLine(line, noCodes);
-  expect({ kind, problem }).toEqual({ kind: 'wrong', problem: expect.stringMatching(/\b(write|type) /) });
+  expect(parseScanLine(line, nothing)).toEqual({
+    kind: 'wrong',
+    problem: expect.stringMatching(/\b(write|type) /),
+  });
 });
 
 test('reads a whole line as a code if the code is known', () => {
-  const codes = new Set(['42*3', 'A x2', '007']);
-  for (const code of codes) {
-    expect(parseScanLine(code, (text) => codes.has(text))).toEqual({ kind: 'add', code, units: 1 });
-  }
-  expect(parseScanLine('42*3 x2', (text) => codes.has(text))).toEqual({ kind: 'add', code: '42*3', units: 2 });
+  const codes = ['42*3', 'A x2', '007', '#7', '12'];
+  for (const code of codes) expect(parseScanLine(code, knowing(...codes))).toEqual({ kind: 'add', code, units: 1 });
+  expect(parseScanLine('42*3 x2', knowing(...codes))).toEqual({ kind: 'add', code: '42*3', units: 2 });
+});
+
+test.each<readonly [string, ScanLine]>([
+  ['3*94046', { kind: 'add', code: '94046', units: 3 }],
+  ['3 x 94046', { kind: 'add', code: '94046', units: 3 }],
+  ['94046 x3', { kind: 'add', code: '94046', units: 3 }],
+  ['4006381333931*94046', { kind: 'wrong', problem: 'write 1 to 99,999 units' }],
+  ['0*94046', { kind: 'wrong', problem: 'write 1 to 99,999 units' }],
+  ['3,94046', { kind: 'add', code: '94046', units: 3 }],
+  ['3 x PUP-1', { kind: 'add', code: 'PUP-1', units: 3 }],
+  ['SHELF*PUP-1', { kind: 'add', code: 'SHELF*PUP-1', units: 1 }],
+  [
+    '94046*94047',
+    {
+      kind: 'either',
+      readings: [
+        { code: '94046', units: 94_047 },
+        { code: '94047', units: 94_046 },
+      ],
+    },
+  ],
+  ['PUP-1*94047', { kind: 'either', readings: [{ code: 'PUP-1', units: 94_047 }] }],
+  ['PUP-1*PUP-1', { kind: 'wrong', problem: 'write one code a line' }],
+])('reads which side of %j is how many by the known codes', (line, meaning) => {
+  expect(parseScanLine(line, knowing('94046', '94047', 'PUP-1'))).toEqual(meaning);
 });
 
 test('removes 300,000 control characters around a code, and replaces as many inside a code', () => {
@@ -79,7 +115,7 @@ test('reads a code as a pet id only if it is a 64-bit integer in canonical form'
 test('parses any scanned line, and reads a code with its units', () => {
   fc.assert(
     fc.property(anyText({ maxLength: 300 }), (line) => {
-      expect(parseScanLine(line, noCodes).kind).toMatch(/^(add|set|back|code|sum|done|wrong)$/);
+      expect(parseScanLine(line, nothing).kind).toMatch(/^(add|set|back|comment|either|sum|done|wrong)$/);
     }),
   );
   const code = fc
@@ -87,12 +123,12 @@ test('parses any scanned line, and reads a code with its units', () => {
     .filter((text) => codeProblem(text) === undefined && codeText(text) === text);
   fc.assert(
     fc.property(code, fc.integer({ min: 1, max: 99_999 }), (text, units) => {
-      const isCode = (other: string) => other === text;
-      expect(parseScanLine(text, isCode)).toEqual({ kind: 'add', code: text, units: 1 });
+      const known = knowing(text);
+      expect(parseScanLine(text, known)).toEqual({ kind: 'add', code: text, units: 1 });
       for (const line of [`${text} x${units}`, `${text} * ${units}`]) {
-        expect(parseScanLine(line, isCode)).toEqual({ kind: 'add', code: text, units });
+        expect(parseScanLine(line, known)).toEqual({ kind: 'add', code: text, units });
       }
-      expect(parseScanLine(`= ${text} ${units}`, isCode)).toEqual({ kind: 'set', code: text, units });
+      expect(parseScanLine(`= ${text} ${units}`, known)).toEqual({ kind: 'set', code: text, units });
     }),
   );
 });

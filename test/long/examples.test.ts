@@ -115,16 +115,14 @@ async function failures(home: Home, lines: readonly string[]): Promise<string[]>
 }
 
 /**
- * Returns the lines as a script. `<run>` is replaced by the latest run, `<session>` by a new one. Confirmations are
- * answered with yes; keys and scans come from files.
+ * Returns the lines as a script. `<run>` is replaced by the latest run. Confirmations are answered with yes; keys and scans
+ * come from files.
  */
 function script(lines: readonly string[]): string {
   const command = programCommand()
     .map((word) => `'${word}'`)
     .join(' ');
   const head = `petstock() { ${command} --yes "$@"; }; npx() { shift; petstock "$@"; };
-    new_session() { echo "4 x$((RANDOM + 1))" | petstock inventory count --new --max-changes 0 -q > /dev/null 2>&1
-      petstock inventory count --list -o tsv -q | head -1 | cut -f1; }
     latest() { petstock history list --limit 1 -o tsv -q | cut -f1; }
     PETSTOCK_ENV=sandbox petstock inventory adjust 4 +1 -q > /dev/null
     petstock config set codes ../files/codes.csv -q > /dev/null`;
@@ -132,7 +130,6 @@ function script(lines: readonly string[]): string {
     const shown = line
       .replaceAll('<your-store>', 'shop.example')
       .replaceAll('<run>', '$(latest)')
-      .replaceAll('<session>', '$(new_session)')
       // The sandbox has its own address and key, so these commands are run for staging.
       .replace(
         /^petstock config set(-url|-key| state-url)/,

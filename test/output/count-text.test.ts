@@ -1,13 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  type CountEvent,
-  countPrompt,
-  eventLines,
-  modeName,
-  sumText,
-  unknownLines,
-  unknownRows,
-} from '../../src/output/count-text.ts';
+import type { CountEvent } from '../../src/inventory/count/counting.ts';
+import { countPrompt, eventLines, modeName, sumText, unknownLines, unknownRows } from '../../src/output/count-text.ts';
 import { createPaint } from '../../src/output/terminal.ts';
 import { visible } from './render.ts';
 
@@ -47,7 +40,7 @@ test.each<[string, CountEvent, number, string]>([
     80,
     '␛[31m42x: ignored, no number␛[39m',
   ],
-  ['a cancelled line', { kind: 'lineCancelled', line: 'code 42' }, 80, 'code 42: cancelled'],
+  ['a cancelled line', { kind: 'lineCancelled', line: '= 42' }, 80, '= 42: cancelled'],
   ['the sum', { kind: 'sum' }, 80, '1,213 units, 8 pets, 1 unknown, 15 scans'],
 ])('prints one line of a count for %s', (_, event, width, line) => {
   expect(eventLines(event, { sum, mode: 'count', names, paint, width }).map(visible)).toEqual([line]);
@@ -78,11 +71,19 @@ test.each<[string, readonly bigint[], readonly bigint[], number, readonly string
   expect(eventLines(event, { sum, mode: 'count', names, paint, width })).toEqual(lines);
 });
 
+test('shows a question of a count with its choices, wrapped to the terminal', () => {
+  const choices = [{ key: 'x', about: '12 units of Guppy', lines: [] }];
+  const event = { kind: 'asked', question: { text: '12 beside scans', choices } } as const;
+  const shown = (width: number) => eventLines(event, { sum, mode: 'count', names, paint, width }).map(visible);
+  expect(shown(80)).toEqual(['␛[33m12 beside scans␛[39m', '  x  12 units of Guppy']);
+  expect(shown(12).length).toBeGreaterThan(2);
+});
+
 test('wraps the help of a count to the terminal', () => {
   const lines = (width: number) => eventLines({ kind: 'help' }, { sum, mode: 'count', names, paint, width });
   expect([lines(80)[0], lines(80).length]).toEqual([
     '42          counts one unit of pet 42; a bar code or a name works, too',
-    9,
+    8,
   ]);
   expect(Math.max(...lines(40).map(({ length }) => length))).toBeLessThanOrEqual(40);
 });

@@ -37,7 +37,7 @@ export const everyCommand: Readonly<Record<string, TriedCommand>> = {
   'inventory export': { args: '', refuses: noTable },
   'inventory diff': { args: 'staging FOLDER/stock.csv' },
   'inventory watch': { args: '--now --for 1', refuses: ['json'] },
-  'inventory count': { args: '--new' },
+  'inventory count': { args: '-' },
   undo: { args: 'RUN' },
   'history list': { args: '' },
   'history show': { args: 'RUN' },

@@ -73,7 +73,7 @@ export const topics = {
         '  5  unavailable': 'network, time-out, or 5xx after all retries',
         '  6  rate-limited': "the wait would be longer than --max-wait, the day's quota is spent, or the key is banned",
         '  7  conflict':
-          'the stock is not the expected one, a run of the same file is unfinished, or the run, pet or counting session is ' +
+          'the stock is not the expected one, a run of the same file is unfinished, or the run or pet is ' +
           'in use by another command (nothing was written)',
         '  8  partial':
           'only some rows were written, it is not known whether some were written (unknown), or the service wrote another ' +

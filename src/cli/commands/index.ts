@@ -62,7 +62,7 @@ export const commandOutlines: readonly Outline[] = [
       verb('adjust <petId> [delta...]', 'add to or subtract from the stock of one pet', stockWrite, 'defineAdjust'),
       verb('apply [file]', 'set the stock levels that are listed in a file', apply, 'defineApply'),
       verb('export [file]', 'write all stock levels to a file to edit and apply', stockExport, 'defineExport'),
-      verb('count [session]', 'count the shop with a scanner, and set the stock to the result', count, 'defineCount'),
+      verb('count [file]', 'count the shop with a scanner, and set the stock to the result', count, 'defineCount'),
       {
         usage: 'codes',
         summary: 'show and extend the file of your bar codes',

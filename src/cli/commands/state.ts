@@ -1,14 +1,12 @@
-import { damagedSessions } from '../../counts/count-sessions.ts';
 import { grouped } from '../../inventory/items.ts';
 import { isoTime, localTime } from '../../output/time.ts';
 import { factsView, type Row, type View } from '../../output/view.ts';
 import { maskDatabaseUrl } from '../../shared/database-url.ts';
 import { FailureError, UsageError } from '../../shared/errors.ts';
-import { petstock } from '../../shared/hint.ts';
 import type { PresentProcess } from '../../state/living-processes.ts';
 import type { StateDescription } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { readLocalTables, sharedStateOf, stateOptions, withExistingState } from '../invocation/state-access.ts';
+import { sharedStateOf, stateOptions, withExistingState } from '../invocation/state-access.ts';
 import { define } from './define.ts';
 import { printOutcome } from './print-record.ts';
 
@@ -83,15 +81,17 @@ export const defineStateCheck = define({
   examples: [['petstock state check']],
   action: async (invocation) => {
     const { results, messages } = invocation;
-    const { problems, sentence, hint } = await findingsOf(invocation);
+    const { problems, sentence } = await findingsOf(invocation);
     if (problems.length > 0 || results.isFormatNamed) await results.print(checkView(problems));
-    if (problems.length > 0) throw new FailureError('The state is damaged', { hint });
+    if (problems.length > 0) {
+      throw new FailureError('The state is damaged', { hint: 'petstock history export history.ndjson' });
+    }
     await messages.note(sentence);
   },
 });
 
 /**
- * Checks the state in use and the sessions of counts; if the state is shared, also this machine's own state.
+ * Checks the state in use; if the state is shared, also this machine's own state.
  * @throws the error of a state that can't be opened
  */
 async function findingsOf(invocation: Invocation) {
@@ -101,16 +101,9 @@ async function findingsOf(invocation: Invocation) {
     const own = isShared
       ? await withExistingState(invocation, async (state) => state?.check() ?? [], { isOwn: true })
       : [];
-    const sessions = (await readLocalTables(invocation, damagedSessions)) ?? [];
-    const problems = [...(typeof found === 'string' ? [] : found), ...own];
-    const [first] = problems.length === 0 ? sessions : [];
     return {
-      problems: [...problems, ...sessions.map(({ message }) => message)],
+      problems: [...(typeof found === 'string' ? [] : found), ...own],
       sentence: typeof found === 'string' ? found : 'The state is sound.',
-      hint:
-        first === undefined
-          ? 'petstock history export history.ndjson'
-          : petstock`inventory count --discard ${first.session.slice(-4)}`,
     };
   } catch (error) {
     if (error instanceof FailureError && invocation.results.isFormatNamed)

@@ -49,7 +49,7 @@ export type ValueKind =
  * The sources of words. Incomplete runs can be resumed. Targets are environments, alone or with a store:
  * `north/staging`.
  */
-export type Known = 'runs' | 'incomplete-runs' | 'pets' | 'stores' | 'sessions' | 'targets';
+export type Known = 'runs' | 'incomplete-runs' | 'pets' | 'stores' | 'targets';
 
 export type Word = readonly [word: string, about: string];
 

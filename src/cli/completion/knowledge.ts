@@ -21,14 +21,13 @@ const maxRuns = 50;
 const maxPets = 50;
 
 /**
- * Creates the source of the runs, pets, stores, targets and sessions that are known on this machine. Each kind is read
+ * Creates the source of the runs, pets, stores and targets that are known on this machine. Each kind is read
  * on demand, and nothing is written.
  */
 export function createKnowledge(sources: KnowledgeSources): Knowledge {
   return async (what, typed) => {
     if (what === 'stores') return storeWords(sources);
     if (what === 'targets') return targetWords(sources);
-    if (what === 'sessions') return sessionWords(sources);
     const runs = await recentRuns(sources);
     if (what === 'pets') return petWords(runs, sources.now);
     return runWords(what === 'runs' ? runs : runs.filter(({ open }) => open > 0), typed, sources.now);
@@ -101,12 +100,6 @@ async function targetWords({ folders }: KnowledgeSources): Promise<readonly Word
     Object.keys(store?.urls ?? {}).map((environment): Word => [`${name}/${environment}`, '']),
   );
   return [...environmentNames.map((name): Word => [name, '']), ...ofStores];
-}
-
-async function sessionWords({ folders, now }: KnowledgeSources): Promise<readonly Word[]> {
-  const query = 'SELECT session, at FROM counts WHERE ended IS NULL ORDER BY at DESC LIMIT ?';
-  const rows = await rowsAtOnce(folders.state, query);
-  return rows.map(({ session, at }) => [String(session), `begun ${ago(now - Number(at))}`]);
 }
 
 type RecentRun = Awaited<ReturnType<typeof recentRuns>>[number];

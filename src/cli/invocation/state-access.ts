@@ -3,7 +3,6 @@ import { resolveSetting, settingOf } from '../../settings/settings.ts';
 import type { Sourced } from '../../settings/variables.ts';
 import { userOf } from '../../shared/account.ts';
 import type { OpenStateOptions } from '../../state/open-state.ts';
-import type { SqliteConnection } from '../../state/sqlite/connection.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import type { ResolvedTarget } from './globals.ts';
@@ -37,38 +36,6 @@ export async function withExistingState<T>(
     return await read(state);
   } finally {
     await state?.close();
-  }
-}
-
-/**
- * Runs `read` on tables in this machine's state file that are not part of the state. Returns undefined if there is no
- * file yet.
- */
-export async function readLocalTables<T>(
-  use: StateUse,
-  read: (connection: SqliteConnection) => T,
-): Promise<T | undefined> {
-  const { mayHaveState } = await import('../../state/sqlite/engine.ts');
-  if (!mayHaveState(use.context.folders.state)) return undefined;
-  return withLocalTables(use, read, { readOnly: true });
-}
-
-/**
- * Runs `work` on tables in this machine's state file that are not part of the state. Creates a missing file, unless
- * `readOnly` is set.
- */
-export async function withLocalTables<T>(
-  use: StateUse,
-  work: (connection: SqliteConnection) => T | Promise<T>,
-  { readOnly } = { readOnly: false },
-): Promise<T> {
-  const { connectIn } = await import('../../state/sqlite/open-file.ts');
-  const options = stateOptions(use, 'history');
-  const connection = await connectIn(options.folder, { ...options, readOnly });
-  try {
-    return await work(connection);
-  } finally {
-    connection.close();
   }
 }
 

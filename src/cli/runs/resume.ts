@@ -24,8 +24,6 @@ import {
  * Resumes a run.
  * @param text the id of the run, its last four characters, or `latest`
  * @param onBegun called before the first write of the run, if anything is left to write
- * @param whenEnded receives the error of the run, or undefined, and returns the error to throw instead; not called
- * after a dry run
  * @throws UsageError if the run belongs to another target or service; ConflictError if it was discarded or is still
  * running
  */
@@ -34,7 +32,6 @@ export async function resumeRun(
   text: string,
   options: PlanOptions,
   onBegun: () => Promise<void>,
-  whenEnded: (access: RunAccess, run: RunRecord, error: unknown) => Promise<unknown>,
 ): Promise<void> {
   const { questions, connections, target } = invocation;
   const run = text === 'latest' ? await latestUnfinished(invocation) : await requireRun(invocation, text);
@@ -48,9 +45,7 @@ export async function resumeRun(
       const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
       requireSameService(run, access.connection, command);
       await connections.announce();
-      const error: unknown = await continueRun(access, run, onBegun, options).catch((reason: unknown) => reason);
-      const ended = options.dryRun ? error : await whenEnded(access, run, error);
-      if (ended !== undefined) throw ended;
+      await continueRun(access, run, onBegun, options);
     },
     'Nothing more was written',
   );

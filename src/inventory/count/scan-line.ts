@@ -1,80 +1,124 @@
 import { quoted } from '../../shared/parsed.ts';
 import { grouped, parsePetId } from '../items.ts';
 
+/** So many scans of a code, of a pet id or of a name. */
+export interface ScannedUnits {
+  readonly code: string;
+  readonly units: number;
+}
+
 /**
  * The meaning of a line in a count:
  *
- * - `add` counts `units` more, from 1
- * - `set` sets the total, from 0
- * - `back` cancels the last line
- * - `code` assigns the unknown code before it to a pet
+ * - `add` counts `units` more, from 1; `set` sets the total, from 0
+ * - `either`: two bar codes with a sign between them. Each reading says which of them is counted how often
+ * - `back` cancels the line before
  * - `sum` shows the sum so far
  * - `done` ends the count
+ * - `comment` is for people, or the header of a data collector
  * - `wrong` is a mistaken command, which counts nothing
  */
-export interface ScanLine {
-  readonly kind: 'add' | 'set' | 'back' | 'code' | 'sum' | 'done' | 'wrong';
-  /**
-   * The scanned or typed text: a bar code, a pet id or a name. The whole line if the kind is `wrong`, and empty if the
-   * line has no such text.
-   */
-  readonly code: string;
-  readonly units: number;
-  /** Why the line is not valid. If it may have been a scan, it is kept as an unknown code. */
-  readonly problem?: string;
+export type ScanLine =
+  | (ScannedUnits & {
+      readonly kind: 'add' | 'set';
+      /** Why the line can't be a code. It is kept as an unknown one. */
+      readonly problem?: string;
+      /** Whether the line is a number of one to three digits and nothing else. */
+      readonly isBare?: boolean;
+    })
+  | { readonly kind: 'either'; readonly readings: readonly ScannedUnits[] }
+  | { readonly kind: 'wrong'; readonly problem: string }
+  | { readonly kind: 'back' | 'sum' | 'done' | 'comment' };
+
+/** What the store knows about a text. */
+export interface KnownTexts {
+  /** Whether it is a bar code, in any of its spellings. A pet id is none. */
+  isBarCode(text: string): boolean;
+  /** Whether it is the whole name of a pet. */
+  isName(text: string): boolean;
+  /** Whether it means a pet in another way, such as by a part of its name. */
+  isPet(text: string): boolean;
 }
 
-/**
- * The minimum and maximum number of units. A bar code that is scanned in place of a number has at least 8 digits, so it
- * is out of this range unless it begins with zeros.
- */
+/** The minimum and maximum number of units. */
 const bounds = { add: [1, 99_999], set: [0, 9_999_999] } as const;
 const maxCode = 200;
-const nothing = { code: '', units: 0 };
 /** Matches lines with a special meaning. A code can't be one of them. */
-const commands = /^(?:-|done|=.*|code \S+|\d+(?:\s+[x\u00d7]|\s*\*)\s*\d+)?$/is;
+const commands = /^(?:-|done|=.*|\d+(?:\s+[x\u00d7]|\s*\*)\s*\d+)?$/is;
 /** Matches a GS1 code, which begins with at least 16 digits for a product or delivery. GS separates its fields. */
 const gs1 = /(?<!\S)(?:\][A-Za-z][0-9A-Za-z])?0[0-2]\d{14}\S*/g;
+/** Matches the first line of a data collector's file: `Barcode;Qty`. */
+const collectorHeader =
+  /^"?(?:bar ?code|code|ean|gtin|upc|sku|item|article)[^,;]*[,;]\s*"?(?:quantity|qty|units|count|pieces)/i;
 
-/**
- * Parses one line. A text that is a code or name as a whole means its pet, even if it looks like `Sand x 5`.
- * @param isCode whether a text is the bar code or the whole name of a pet
- * @param isPet whether a text means a pet in any way, such as by a part of its name
- */
-export function parseScanLine(
-  line: string,
-  isCode: (text: string) => boolean,
-  isPet: (text: string) => boolean = isCode,
-): ScanLine {
+/** Parses one line. A text that is a code or name as a whole means its pet, even if it looks like `Sand x 5`. */
+export function parseScanLine(line: string, known: KnownTexts): ScanLine {
   const text = codeText(line);
-  if (text === '') return { kind: 'sum', ...nothing };
-  if (text === '-') return { kind: 'back', ...nothing };
-  if (/^done$/i.test(text)) return { kind: 'done', ...nothing };
+  if (text === '') return { kind: 'sum' };
+  if (text === '-') return { kind: 'back' };
+  if (/^done$/i.test(text)) return { kind: 'done' };
+  const whole: ScanLine = { kind: 'add', code: text, units: 1 };
+  if (known.isBarCode(text) || known.isName(text)) return whole;
+  if (text.startsWith('#')) return { kind: 'comment' };
   if (text.length > maxCode) {
-    const message = `this line is longer than ${maxCode} characters, the maximum for a code`;
-    return { kind: 'add', code: `${text.slice(0, maxCode - 1)}…`, units: 1, problem: message };
+    const problem = `this line is longer than ${maxCode} characters, the maximum for a code`;
+    return { kind: 'add', code: `${text.slice(0, maxCode - 1)}…`, units: 1, problem };
   }
   if (text.startsWith('=')) return parseSetting(text);
-  if (isCode(text)) return { kind: 'add', code: text, units: 1 };
-  const whole: ScanLine = { kind: 'add', code: text, units: 1 };
-  // The number must begin with a digit: `blue x large` is a name.
-  const several = /^(.*\S)(?:\s+[x\u00d7]|\s*\*)(?:\s*([-+]?\d\S*))?$/is.exec(text);
-  const [, code = text, factor = ''] = several ?? [];
-  const read = several === null ? whole : lineOf(text, 'add', code, factor);
-  if (several !== null && (isPet(code) || petIdOfCode(code) !== undefined)) return read;
-  const [, word = '', operand = ''] = /^(-+|code|done)(?: +(.*))?$/is.exec(text) ?? [];
-  if (/^code$/i.test(word)) return { kind: 'code', code: operand, units: 0 };
-  if (word !== '') {
-    const [aim, line] = word.startsWith('-') ? ['cancel the last line', '-'] : ['end the count', 'done'];
-    return wrong(text, `to ${aim}, type ${line} and nothing else`);
+  if (/^\d{1,3}$/.test(text)) return { ...whole, isBare: true };
+  // The separator needs a space before an x: `42x3` is a code. It comes last: `Sand x 5 x2` is two of `Sand x 5`.
+  const [, left, right = ''] = /^(.*\S)(?:\s+[x\u00d7]\s*|\s*\*\s*)(\S.*)?$/is.exec(text) ?? [];
+  if (left !== undefined && (right === '' || /^[-+]?\d/.test(right) || known.isBarCode(right))) {
+    return severalOf(left, right, known) ?? whole;
   }
-  // `SHELF*12A` may be a code that is not known yet.
-  return read.kind === 'wrong' ? whole : read;
+  const collected = collectedLine(text, known);
+  if (collected !== undefined) return collected;
+  const [, word] = /^(-+|done)(?: +.*)?$/is.exec(text) ?? [];
+  if (word === undefined) return whole;
+  const [aim, typed] = word.startsWith('-') ? ['cancel the last line', '-'] : ['end the count', 'done'];
+  return wrong(`to ${aim}, type ${typed} and nothing else`);
 }
 
-/** Reports whether a line assigns a code to a pet, or tries to. */
-export function isAssigning(line: string): boolean {
-  return /^code(?: |$)/i.test(codeText(line));
+/**
+ * Parses `left x right` or `left * right`. The right side is how many, unless it is a known bar code: then the left
+ * side is, as tills type it. If both are known bar codes, the line does not say which.
+ * @returns undefined if the whole line may be an unknown code, such as `SHELF*12A`
+ */
+function severalOf(left: string, right: string, known: KnownTexts): ScanLine | undefined {
+  const [isLeftCode, isRightCode] = [known.isBarCode(left), known.isBarCode(right)];
+  if (isRightCode && isLeftCode) {
+    const readings = [unitsOf(left, right), unitsOf(right, left)].flatMap((reading) => reading ?? []);
+    return readings.length > 0 ? { kind: 'either', readings } : wrong('write one code a line');
+  }
+  if (isRightCode) {
+    if (/^[-+]?\d/.test(left)) return lineOf('add', right, left);
+    return known.isPet(left) || known.isName(left)
+      ? wrong(`${quoted(right)} is a bar code: write how many before it`)
+      : undefined;
+  }
+  const read = lineOf('add', left, right);
+  const isKnown = isLeftCode || known.isName(left) || known.isPet(left) || petIdOfCode(left) !== undefined;
+  return read.kind === 'wrong' && !isKnown ? undefined : read;
+}
+
+/**
+ * Parses a line of a data collector: `code,quantity`, with `,` or `;`, followed by fields that don't matter here, such as
+ * a serial number, the time and the date.
+ * @returns undefined if the line has another form
+ */
+function collectedLine(text: string, known: KnownTexts): ScanLine | undefined {
+  if (collectorHeader.test(text)) return { kind: 'comment' };
+  const cells = text.split(text.includes(';') ? ';' : ',').map((cell) => cell.trim().replace(/^"(.*)"$/s, '$1'));
+  const [code = '', quantity] = cells;
+  if (quantity === undefined || code === '') return undefined;
+  if (/^[-+]?\d[\d.]*$/.test(quantity)) return severalOf(code, quantity, known) ?? lineOf('add', code, quantity);
+  return known.isBarCode(code) ? wrong('the quantity after the code is missing') : undefined;
+}
+
+/** Returns so many scans of a code; undefined if the number is none, or out of bounds. */
+function unitsOf(code: string, number: string): ScannedUnits | undefined {
+  const line = lineOf('add', code, number);
+  return line.kind === 'add' ? { code, units: line.units } : undefined;
 }
 
 /** Reports whether a line contains a control character that no scanner adds, such as the one of Ctrl-Z. */
@@ -144,19 +188,18 @@ export function petIdOfCode(code: string): bigint | undefined {
 /** Parses a line like `= 42 7`. The code may contain blanks. */
 function parseSetting(text: string): ScanLine {
   const [, code, number] = /^=\s*(\S.*?)\s+(\S+)$/s.exec(text) ?? [];
-  if (code === undefined || number === undefined) {
-    return wrong(text, 'write = 42 7 to set pet 42 to 7');
-  }
-  return lineOf(text, 'set', code, number);
+  return code === undefined || number === undefined
+    ? wrong('write = 42 7 to set pet 42 to 7')
+    : lineOf('set', code, number);
 }
 
-function lineOf(text: string, kind: 'add' | 'set', code: string, number: string): ScanLine {
+function lineOf(kind: 'add' | 'set', code: string, number: string): ScanLine {
   const [least, most] = bounds[kind];
   const units = /^\d{1,15}$/.test(number) ? Number(number) : Number.NaN;
   if (units >= least && units <= most) return { kind, code, units };
-  return wrong(text, `write ${grouped(least)} to ${grouped(most)} units`);
+  return wrong(`write ${grouped(least)} to ${grouped(most)} units`);
 }
 
-function wrong(code: string, problem: string): ScanLine {
-  return { kind: 'wrong', code, units: 0, problem };
+function wrong(problem: string): ScanLine {
+  return { kind: 'wrong', problem };
 }

@@ -20,7 +20,7 @@ export class Tally {
   /** `was`: the units before the step; undefined if the pet or code was not counted yet. */
   readonly #steps: (CountStep & { readonly was: number | undefined })[] = [];
 
-  /** Number of `add` and `set` steps since the last `reduceTo`, without cancelled ones. */
+  /** Number of `add` and `set` steps, without cancelled ones. */
   get scans(): number {
     return this.#steps.length;
   }
@@ -39,17 +39,6 @@ export class Tally {
     this.#steps.push(step);
     this.#put(what, after);
     return step;
-  }
-
-  /** Adds units without a step. Cancelling an earlier step for the same pet or code would also remove these units. */
-  base(what: Counted, units: number): undefined {
-    this.#put(what, this.unitsOf(what) + units);
-  }
-
-  /** Sets how many units of a pet or a code are left. `cancelLast` then no longer cancels earlier steps. */
-  reduceTo(what: Counted, units: number): void {
-    this.#steps.length = 0;
-    this.#put(what, units > 0 ? units : undefined);
   }
 
   /** @returns the cancelled step; undefined if there was none */

@@ -73,13 +73,11 @@ test('resends a GET after a 500 or a 502', async ({ shop }) => {
   }
 });
 
-test.for([
-  'inventory set 4 12 --read-first',
-  'inventory adjust 4 +1',
-  'inventory count --new --yes',
-  'api GET /inventory',
-])('reports that nothing was written if %s is interrupted while it reads', async (command, { shop }) => {
-  shop.service.setFaults(['GET /inventory:hang']);
-  const said = /Error: Interrupted\. Nothing was written\.\n/;
-  await shop.exits(command, 130, said, { stdin: '4\n', ctrlCAt: () => true });
-});
+test.for(['inventory set 4 12 --read-first', 'inventory adjust 4 +1', 'inventory count --yes', 'api GET /inventory'])(
+  'reports that nothing was written if %s is interrupted while it reads',
+  async (command, { shop }) => {
+    shop.service.setFaults(['GET /inventory:hang']);
+    const said = /Error: Interrupted\. Nothing was written\.\n/;
+    await shop.exits(command, 130, said, { stdin: '4\n', ctrlCAt: () => true });
+  },
+);

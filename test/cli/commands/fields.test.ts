@@ -16,7 +16,6 @@ test.for([
   ['history list --fields run,changes', prints, ['run', 'changes']],
   ['history list --fields state --fields ref,state', isRefused, undefined],
   ['history show <run> --fields petId,after', prints, ['petId', 'after']],
-  ['inventory count --list --fields session,pets', prints, ['session', 'pets']],
   ['inventory list --limit 1 --fields petId --fields status', prints, ['petId', 'status']],
   ['inventory get 4 5 --fields quantity', prints, ['quantity']],
   ['inventory diff staging staging --fields petId', prints, ['petId']],

@@ -93,18 +93,6 @@ test('applies a file of quantities again without --again after its run is discar
   await shop.exits(apply, 0);
 });
 
-test('returns the unwritten units of a discarded run to their count', async ({ shop }) => {
-  shop.service.setFaults(['PATCH /inventory/2:status=401']);
-  const counted = await shop.run('inventory count --new --add --yes', { stdin: '1\n2\n2\n' });
-  expect(counted.code).toBe(8);
-  shop.service.setFaults([]);
-  await shop.exits('history discard latest', 0);
-  const [session] = await shop.json('inventory count --list --json');
-  await shop.exits(`inventory count ${session.session.slice(-4)} --yes`, 0, [], { stdin: '' });
-  const { rows } = await shop.json('history show latest --json');
-  expect(rows).toMatchObject([{ petId: 2, result: 'applied' }]);
-});
-
 test('reports an empty history without naming a store', async ({ shop }) => {
   await shop.run('inventory set 4 12');
   await shop.run('history prune --keep 0 --yes');

@@ -16,8 +16,8 @@ test('adds up units in, out and counted in history totals, without a request', a
   await shop.run(['config', 'set', 'codes', changeFile(shop, 'code,petId,name\n55,5,Rex\n', 'codes.csv')]);
   await shop.run('inventory adjust 4 +5');
   await shop.run('inventory apply - --yes', { stdin: 'petId,delta\n4,-2\n5,3\n' });
-  await shop.run('inventory count --add --yes', { stdin: '55 x4\ndone\n' });
-  await shop.run('inventory count --take --yes', { stdin: '5\ndone\n' });
+  await shop.run('inventory count --add --ref N-1 --yes', { stdin: '55 x4\ndone\n' });
+  await shop.run('inventory count --take --ref S-1 --yes', { stdin: '5\ndone\n' });
   await shop.run('inventory count --yes', { stdin: '4 x40\n5 x9\ndone\n' });
   const totals = await shop.run('history totals --json');
   expect(totals).toMatchObject({ code: 0, requests: [] });

@@ -184,6 +184,7 @@ class World {
   #isLost = false;
   #next = smallest;
   #seed = 1;
+  #deliveries = 0;
 
   /** @param url of a database that keeps the state */
   constructor(shop: Shop, replica: LaggingReplica, url?: string) {
@@ -323,7 +324,8 @@ class World {
         return ['inventory', 'set', `${given.pet}`, `${100 + given.delta}`, ...how];
       }
       case 'count':
-        return ['inventory', 'count', given.goes, '--new', '--yes'];
+        this.#deliveries += 1;
+        return ['inventory', 'count', given.goes, '--ref', `N-${this.#deliveries}`, '--yes'];
       case 'undo --last':
         return ['undo', '--last', ...yes];
       case 'resume latest':

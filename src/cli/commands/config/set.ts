@@ -82,9 +82,9 @@ export const defineSet = define({
 });
 
 /** @throws UsageError with the errors of a file of bar codes, or if it can't be read */
-async function requireCodes({ context }: Invocation, file: string): Promise<void> {
+async function requireCodes(invocation: Invocation, file: string): Promise<void> {
   const { readCodesFile } = await import('../../shop-codes.ts');
-  await readCodesFile(file, context, 'the setting codes was not changed');
+  await readCodesFile(file, invocation, 'the setting codes was not changed');
 }
 
 async function warnOfUnknownStore({ context, configFile: file, messages }: Invocation, name: string): Promise<void> {

@@ -92,13 +92,7 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   const failedOut = await openFailedOut(invocation, options.failedOut, { force: options.force === true });
   const given = { ...bulk, keepFailed: failedOut?.keep };
   const empty = async () => failedOut?.empty();
-  await resumeRun(invocation, run, given, empty, async (session, record, error) => {
-    if (record.command !== 'inventory count') return error;
-    const { settleSessionOf } = await import('./count/settle.ts');
-    // The run's error is more important, so an error of the session is dropped. The next command of the session tries
-    // again.
-    return settleSessionOf(session, record, error).catch(() => error);
-  });
+  await resumeRun(invocation, run, given, empty);
 }
 
 type FileOptions = Omit<ApplyOptions, keyof BulkFlags | 'column' | 'minRows'> & ParsedBulkFlags & ReadOptions;

@@ -1,5 +1,5 @@
-import { bareNumber } from '../../../change-files/cell-values.ts';
-import { codeProblem, codeText, petIdOfCode } from '../../../inventory/count/scan-line.ts';
+import { readBarCode } from '../../../change-files/read-codes.ts';
+import { codeProblem, petIdOfCode } from '../../../inventory/count/scan-line.ts';
 import type { Column, Row } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { capitalized } from '../../../shared/parsed.ts';
@@ -19,7 +19,7 @@ export const defineCodesAdd = define({
   examples: [['petstock inventory codes add 4006381333931 42 "Red hamster"', 'a new product']],
   action: async (invocation, _options, text: string, pet: string, name?: string) => {
     // The code is read like those in the file.
-    const code = codeText(bareNumber(text));
+    const code = readBarCode(text);
     const problem = codeProblem(code);
     if (problem !== undefined) throw new UsageError(capitalized(problem));
     const petId = await petIdOf(invocation, pet);
@@ -52,25 +52,26 @@ const columns: readonly Column[] = [
   { field: 'petId', title: 'Pet', align: 'right' },
   { field: 'name', title: 'Name', foreign: 'name' },
   { field: 'low', title: 'Low', align: 'right' },
+  { field: 'units', title: 'Units', align: 'right' },
 ];
 
 export const defineCodesList = define({
   description:
-    "Lists the bar codes, names and levels in the file of the setting `codes`, or else the sandbox's own. Sends nothing.",
+    "Lists the bar codes, names, levels and units of cases in the file of the setting `codes`, or else the sandbox's own. Sends nothing.",
   options: [fieldsOption],
   examples: [['petstock inventory codes list'], ['petstock inventory codes list -o csv']],
   action: async (invocation) => {
     // If the file is gone, other commands use a cached copy; this one fails.
     const isOwn = invocation.config.settings.codes !== undefined;
-    const { pets, names, lows } = isOwn
+    const { pets, names, lows, units } = isOwn
       ? (await requireCodesNow(invocation, 'codes list')).codes
       : await requireShopCodes(invocation, 'codes list');
     const coded = new Set(pets.values());
     const about = (petId: bigint) => ({ petId, name: names.get(petId) ?? null, low: lows.get(petId) ?? null });
     const uncoded = [...new Set([...names.keys(), ...lows.keys()])].filter((petId) => !coded.has(petId));
     const rows: Row[] = [
-      ...Array.from(pets, ([code, petId]) => ({ code, ...about(petId) })),
-      ...uncoded.map((petId) => ({ code: null, ...about(petId) })),
+      ...Array.from(pets, ([code, petId]) => ({ code, ...about(petId), units: units.get(code) ?? null })),
+      ...uncoded.map((petId) => ({ code: null, ...about(petId), units: null })),
     ];
     await invocation.results.print({ shape: 'list', columns, rows: [rows] });
   },

@@ -5,60 +5,50 @@ import { countOptions, parseCountFlags } from './count/count-options.ts';
 
 export const defineCount = define({
   formats: withPage,
-  operands: { '[session]': 'the unfinished session to resume' },
+  operands: { '[file]': 'the file of scans: to scan into, or, in a script, to read; - reads stdin' },
   description:
-    'Counts the shop, with a bar code scanner or by hand. Every scan is on disk before it is shown as counted, so that a count can ' +
-    'continue after a crash. At the end the count is shown beside the current stock and, after a confirmation, written as ' +
-    'a run that can be resumed and undone. Count while the shop is closed, or one shelf at a time: ' +
-    'on a terminal, petstock asks you to count a pet again if its stock has changed meanwhile, but scans from a pipe are not checked. With --add or --take the sums are added to the stock or subtracted from it. This is safe while other tills change the stock. ' +
-    'Sends one request for the stock, and one per pet whose stock changes; on a terminal and with --all one more at the beginning.\n\n' +
+    'Counts the shop, with a bar code scanner or by hand. A count is a file of scans: on a terminal each scan is on disk ' +
+    'before the next one is read. Without a name it is a new count-<date>-<time>.txt in this folder; a file that is there ' +
+    'is continued. At the end petstock shows the count beside the current stock and, after a confirmation, writes it as a ' +
+    'run that can be resumed and undone. Count while the shop is closed, or one shelf at a time. With --add or --take the ' +
+    'sums are added to the stock or subtracted from it. This is safe while other tills change the stock. ' +
+    'Sends one request for the stock, and one per pet whose stock changes; on a terminal one more at the beginning.\n\n' +
     'A line is one of:\n' +
-    '  42        counts one unit of pet 42, or of the pet with that bar code\n' +
-    '  42 x3     counts three units; so does 42*3\n' +
-    '  -         cancels the last line\n' +
+    '  42        counts one unit of pet 42, or of the pet with that bar code or name\n' +
+    '  42 x3     counts three units; so does 3*code with a bar code\n' +
+    '  -         cancels the line before\n' +
     '  = 42 7    sets pet 42 to seven units in all\n' +
-    '  code 42   assigns the unknown code before it to pet 42\n' +
+    '  code,12   a line of a data collector: code,quantity and whatever follows, also with ;\n' +
+    '  # text    is a comment\n' +
     '            a blank line shows the sum\n' +
     '  done      ends the count, like Ctrl-D\n\n' +
-    'An unknown code beeps and is kept separately: it is listed at the end, and stays in the session (exit code 8, or 9 if no code is known). ' +
-    'To resume it: count <session> --codes <file>. To drop it: = <code> 0. ' +
-    'Without a terminal, scans come from stdin, and --yes or --to is needed. An invalid line, such as = 42, is ' +
-    'reported with its line number, and nothing is written (exit code 2).',
+    'A number of up to three digits beside scans of bar codes may be a pet or a quantity: petstock asks, and in a script ' +
+    'it is a mistake; 42 x1 is always pet 42. ' +
+    'An unknown code beeps, and is listed at the end with its units (exit code 8, or 9 if no code is known). Add it with ' +
+    '`inventory codes add`, and count the same file again. ' +
+    'Without a terminal, --yes or --to is needed. A mistaken line, such as = 42, is ' +
+    'reported with its number, and nothing is written (exit code 2).',
   options: countOptions,
   examples: [
     ['petstock inventory count', 'scan or type, then done'],
-    ['petstock inventory count --codes codes.csv', 'with bar codes'],
-    ['petstock inventory count --new --add --ref N-881', 'a delivery'],
-    ['petstock inventory count --new --codes codes.csv --to counted.csv', 'a file to check and apply later'],
-    ['petstock inventory count --new --yes --codes codes.csv < scans.txt', 'in a script'],
-    ['petstock inventory count --label "aisle 3"', 'one of several sessions, by name'],
+    ['petstock inventory count aisle-3.txt', 'into a file of your own, or to continue it'],
+    ['petstock inventory count --add --ref N-881', 'a delivery'],
+    ['petstock inventory count --codes codes.csv --to counted.csv', 'a file to check and apply later'],
+    ['petstock inventory count scans.txt --yes', 'in a script'],
+    ['cat aisle-3.txt aisle-4.txt | petstock inventory count --yes', 'two shelves of the same pets'],
     ['petstock inventory count --sheet > sheet.html', 'a sheet to print and fill in by hand'],
-    ['petstock inventory count --list', 'which sessions are open?'],
-    ['petstock inventory count <session>', 'resume after Ctrl-C or a crash'],
-    ['petstock inventory count --merge <session> <session>', 'what two people have counted'],
   ],
-  action: async (invocation, flags, session?: string) => {
-    const { list = false, closed = false, discard, sheet = false } = flags;
-    if (sheet) {
-      if (session !== undefined || list || discard !== undefined)
-        throw new UsageError("--sheet can't be combined with a session, --list or --discard");
+  action: async (invocation, flags, file?: string) => {
+    if (flags.sheet) {
+      if (file !== undefined) throw new UsageError("--sheet can't be combined with a file");
       const { printSheet } = await import('./count/sheet.ts');
       return printSheet(invocation);
     }
     if (invocation.results.format === 'html') {
       throw new UsageError('-o html is only for the sheet', { hint: 'petstock inventory count --sheet -o html' });
     }
-    if (list || discard !== undefined) {
-      if (session !== undefined || (list && discard !== undefined)) {
-        throw new UsageError("A session, --list and --discard can't be combined. Leave out all but one", {
-          hint: 'petstock inventory count --list',
-        });
-      }
-      const { listSessions, discardSession } = await import('./count/list-sessions.ts');
-      return discard === undefined ? listSessions(invocation, closed) : discardSession(invocation, discard);
-    }
-    const options = parseCountFlags(invocation, flags, session);
+    const options = parseCountFlags(invocation, flags, file);
     const { runCount } = await import('./count/run-count.ts');
-    await runCount(invocation, options);
+    await runCount(invocation, { ...options, ref: flags.ref });
   },
 });

@@ -57,6 +57,10 @@ export class DuplicateFileGuard {
     private readonly repeated: RepeatedFile,
   ) {}
 
+  get contentHash(): string {
+    return this.repeated.contentHash;
+  }
+
   get #name(): string {
     return this.repeated.file === '-' ? 'This input' : this.repeated.file;
   }

@@ -152,7 +152,7 @@ test.for(['12" aquarium', '10% off', '„Nacht“', 'Cat’s food', 'Food: dry, 
     const terminal = { terminal: 120, prompts, env: { NO_COLOR: '1' } };
     const plan = await shop.run('inventory set 5 2 --dry-run', terminal);
     const question = await shop.run('undo --last', { ...terminal, ...(await shop.run('inventory adjust 5 +1')) });
-    const counted = await shop.run('inventory count --new', { ...terminal, stdin: '55\n55\ndone\n' });
+    const counted = await shop.run(`inventory count ${codes}.txt`, { ...terminal, stdin: '55\n55\ndone\n' });
     const history = await shop.run('history list', terminal);
     const watched = await shop.run('inventory watch --now --for 1', terminal);
     for (const { stdout, stderr } of [plan, question, counted, history, watched]) {

@@ -31,8 +31,8 @@ function opened(file: string): number {
 test('--failed-out and --to never replace a file that the command reads', async ({ shop }) => {
   for (const [text, command] of [
     [counts, 'apply - --yes --failed-out FILE --force'],
-    ['code,petId\n55,4\n', 'count --new --codes FILE --to FILE --force'],
-    ['4\n', 'count --new --to FILE --force'],
+    ['code,petId\n55,4\n', 'count --codes FILE --to FILE --force'],
+    ['4\n', 'count --to FILE --force'],
   ] as const) {
     const file = changeFile(shop, text, 'own.csv');
     // With --codes, FILE holds the codes and stdin the scans.

@@ -1,215 +1,285 @@
-import { hashOf } from '../../../../counts/account.ts';
-import { record, shortOf } from '../../../../counts/session-tables.ts';
-import type { BulkRow } from '../../../../inventory/change.ts';
+import { basename } from 'node:path';
+import type { BulkRow, Change } from '../../../../inventory/change.ts';
+import type { Counting } from '../../../../inventory/count/counting.ts';
+import { type RepeatedDelta, repeatedDeltas } from '../../../../inventory/earlier-changes.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
+import { planChanges } from '../../../../inventory/plan.ts';
 import { petLine } from '../../../../output/count-text.ts';
 import { truncate } from '../../../../output/text-width.ts';
-import { ConflictError, PartialError, type PetstockError, UsageError } from '../../../../shared/errors.ts';
-import { petstock, targetWords } from '../../../../shared/hint.ts';
-import { RepetitionError } from '../../../../state/older-copy.ts';
+import { localTime } from '../../../../output/time.ts';
+import { requireWithinGuards } from '../../../../runs/execute.ts';
+import { writeFileAtomically } from '../../../../shared/atomic-file.ts';
+import { NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
+import { fileOperand, petstock, targetWords } from '../../../../shared/hint.ts';
+import { targetName } from '../../../../shared/target.ts';
 import { faultyFile } from '../../../input-file.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { openRunOf } from '../../../runs/open-run.ts';
+import { earlierChanges } from '../../../runs/earlier-changes.ts';
 import { performPlan } from '../../../runs/perform.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
-import type { openFailedOut } from '../failed-out.ts';
-import type { WriteRows } from '../written-change-file.ts';
-import { offerAssigned } from './assigned.ts';
-import { writeToFile } from './count-file.ts';
-import type { CountOptions } from './count-options.ts';
-import { type CountPlan, noneKnown, planOf, requireAllKnown, showUnknown, unknownText } from './count-plan.ts';
-import type { Counting } from './counting.ts';
-import { fileHint, settle, withLeft } from './settle.ts';
+import { contentHashOf, DuplicateFileGuard } from '../duplicate-file-guard.ts';
+import { openFailedOut } from '../failed-out.ts';
+import { changeText, fileText, requireChangeFile, type WriteRows } from '../written-change-file.ts';
+import { type CountOptions, countCommand } from './count-options.ts';
+import {
+  type CountedChanges,
+  changesOf,
+  countedChanges,
+  requireAllKnown,
+  showUnknown,
+  unknownText,
+} from './count-plan.ts';
+import { showDoubts } from './evidence.ts';
 
 export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
-  /** All pets of the service when this command began to count; undefined if they are not known. */
-  readonly petIds: ReadonlySet<bigint> | undefined;
+  readonly ref: string | undefined;
   readonly writeFile: WriteRows | undefined;
   readonly failedOut: Awaited<ReturnType<typeof openFailedOut>>;
-  readonly beganNow: boolean;
+}
+
+/** A count that is over. */
+interface EndedCount extends FinishOptions {
+  readonly source: { readonly file: string | undefined; readonly began: number | undefined };
+  /** All pets of the service; undefined if they are not known. */
+  readonly petIds: Iterable<bigint> | undefined;
 }
 
 /**
- * Ends a count as a run or as a change file. The session is then finished, except for units of unknown codes and units
- * that could not be written. A dry run leaves the units in the session.
- * @returns the pets to count again because their stock has changed during the count, with their current stock
- * @throws UsageError if nothing was counted, if a line that was not typed is mistaken, or if `--all` meets an unknown
- * code; NotFoundError if no code is known, PartialError if only some are
+ * Opens the files of `--to` and `--failed-out`.
+ * @throws UsageError if one can't be written or must not be replaced, or if another option excludes `--to`
+ */
+export async function openOutputs(
+  invocation: Invocation,
+  { to, file, codes, force = false, dryRun, failedOut }: CountOptions,
+): Promise<Pick<FinishOptions, 'writeFile' | 'failedOut'>> {
+  const replacing = { force, inputs: ['-', file ?? [], codes ?? []].flat() };
+  if (to === undefined)
+    return { writeFile: undefined, failedOut: await openFailedOut(invocation, failedOut, replacing) };
+  if (failedOut !== undefined) throw new UsageError("--to and --failed-out can't be used together. Leave one out");
+  if (dryRun) throw new UsageError("--to does not write stock, so it can't be combined with --dry-run. Leave one out");
+  if (to === '-') {
+    const writeFile: WriteRows = async (rows) => {
+      for await (const piece of changeText(rows)) await invocation.results.write(piece);
+    };
+    return { writeFile, failedOut: undefined };
+  }
+  await requireChangeFile(invocation, '--to', to, replacing);
+  return { writeFile: (rows) => writeFileAtomically(to, fileText(rows)), failedOut: undefined };
+}
+
+/**
+ * Ends a count as a run or as a change file.
+ * @returns the run that was written; undefined if there was nothing to write, in a dry run, and with `--to`
+ * @throws UsageError if a line of a file is mistaken, or if `--all` meets an unknown code; NotFoundError if no code is
+ * known, PartialError if only some are
  */
 export async function finishCount(
   run: RunAccess,
   counting: Counting,
-  options: FinishOptions,
-): Promise<ReadonlyMap<bigint, number>> {
+  options: EndedCount,
+): Promise<string | undefined> {
   const { invocation } = run;
-  const { session } = counting;
-  await requireRightLines(run, counting, options);
-  requireCounted(counting, options);
-  const plan = await planOf(run, counting, options);
-  const { unknowns, rows } = plan;
-  const changed = invocation.context.stdin.isTerminal ? changedOf(counting, rows) : new Map<bigint, number>();
-  if (changed.size > 0) {
-    await showChanged(invocation, counting, changed);
-    counting.note([...changed.keys()].map((pet) => record('again', { pet })));
-    return changed;
-  }
-  await offerAssigned(invocation, session, options, plan.hasPet);
+  const { mode, all = false, source } = options;
+  await requireRightLines(invocation, counting, options);
+  const planned = { ...options, ref: options.ref ?? defaultRef(options) };
+  const guards = await guardRepetition(run, counting, planned);
+  const counts = await countedChanges(run, counting, options.petIds, planned);
+  const { unknowns, unscanned } = counts;
   const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
   const lines = await showUnknown(invocation, unknowns, asks);
-  // The remaining units are counted once a file has their codes.
-  const codes = options.codes ?? invocation.config.settings.codes ?? '<codes.csv>';
-  const withRest = (error: PetstockError) =>
-    options.dryRun ? error : withLeft(error, run, session, { ...invocation.options, ...restFlags, codes });
-  if (rows.length === 0 && unknowns.size > 0) throw withRest(noneKnown(lines));
-  if (options.all) requireAllKnown(plan, lines);
-  const unscanned = (options.petIds?.size ?? 0) - rows.length;
-  if (!options.all && unscanned > 0 && session.head.mode === 'count') {
-    const kept = unscanned === 1 ? 'was not scanned and keeps its' : 'were not scanned and keep their';
-    await invocation.messages.note(`${counted(unscanned, 'pet')} ${kept} stock.`);
+  if (counts.changes.length === 0 && unknowns.size > 0) throw noneKnown(invocation, unknowns, lines);
+  if (all) requireAllKnown(unknowns, lines);
+  if (!all && mode === 'count' && unscanned.length > 0) {
+    const kept = unscanned.length === 1 ? 'was not scanned and keeps its' : 'were not scanned and keep their';
+    await invocation.messages.note(`${counted(unscanned.length, 'pet')} ${kept} stock.`);
   }
-  if (options.writeFile === undefined) await writeStock(run, counting, plan, options);
-  else await writeToFile(invocation, counting, plan.rows, options, options.writeFile);
-  if (!session.isKept) session.end({ how: 'discarded' });
-  else if (options.dryRun) {
-    const name = shortOf(session);
-    const next = petstock`inventory count ${name} ${targetWords(invocation.target)}`;
-    await invocation.messages.note(`The count is saved in session ${name}. To resume: ${next}`);
-  }
-  if (unknowns.size === 0) return changed;
-  throw withRest(new PartialError(`Not counted: ${unknownText(unknowns)}`, { lines }));
+  const doubts = mode === 'count' ? await showDoubts(run, counting, counts, { ...source, all }) : [];
+  const facts = [...doubts, ...(unknowns.size > 0 ? [`leaving out ${unknownText(unknowns)}`] : [])];
+  const written = await writeCounts(run, counting, counts, { ...planned, ...guards, facts });
+  if (unknowns.size === 0) return written;
+  throw new PartialError(`Not counted: ${unknownText(unknowns)}`, { lines, hint: againCommand(invocation, options) });
+}
+
+/** A delivery that is scanned into a file of its own is recognized by the name of that file. */
+function defaultRef({ mode, file }: EndedCount): string | undefined {
+  return mode === 'count' || file === undefined ? undefined : basename(file);
+}
+
+/** Returns the command that counts the same scans again, once their codes are known. */
+function againCommand(invocation: Invocation, { file, mode }: EndedCount): string {
+  const isTyped = invocation.context.stdin.isTerminal;
+  return countCommand(invocation, file, {
+    ...(isTyped && { applyOnly: true }),
+    ...(mode !== 'count' && { skipApplied: true, again: undefined }),
+  });
+}
+
+/** The hint is never the command that was just typed: it would find no code again. */
+function noneKnown(
+  invocation: Invocation,
+  unknowns: ReadonlyMap<string, number>,
+  lines: readonly string[],
+): NotFoundError {
+  const [code = ''] = unknowns.keys();
+  const hint = invocation.hasCodes
+    ? petstock`inventory codes add ${code.replace(/ \(pet .*/, '')} ${'<petId>'}`
+    : petstock`config set codes ${'<codes.csv>'}`;
+  return new NotFoundError('No scanned code matches a pet. Nothing was written', { lines, hint });
 }
 
 /**
- * Checks that something was counted; otherwise discards a session that is new or empty. With `--all`, an empty input
- * would set the whole shop to 0. A session that is empty after an earlier run is accepted, unless `--all` or `--to` is
- * given.
- * @throws UsageError if nothing was counted
- */
-function requireCounted({ account, session }: Counting, { all, to, beganNow }: FinishOptions): void {
-  if (!account.tally.isEmpty || (account.isEmpty && account.runs > 0 && !all && to === undefined)) return;
-  if (beganNow || (account.isEmpty && session.isKept)) session.end({ how: 'discarded' });
-  throw new UsageError('Nothing was counted. Nothing was written');
-}
-
-/**
- * Warns once more about mistaken lines.
+ * Warns once more about mistaken lines that were typed.
  * @throws UsageError if the lines were not typed, because their meaning is not known
  */
-async function requireRightLines(run: RunAccess, counting: Counting, options: FinishOptions): Promise<void> {
-  const { mistakes: problems, session, account, known } = counting;
-  const { messages } = run.invocation;
-  const total = problems.length;
+async function requireRightLines(
+  invocation: Invocation,
+  { mistakes }: Counting,
+  { isScanning, file }: EndedCount,
+): Promise<void> {
+  const { messages } = invocation;
+  const total = mistakes.length;
   if (total === 0) return;
-  if (known.isTyped) {
-    await messages.warn(`${total === 1 ? '1 line was' : `${grouped(total)} lines were`} ignored:`);
-    for (const { message } of problems) await messages.quote(message, { always: true });
-    return;
-  }
-  const error = faultyFile('-', { problems, total, unit: 'line' }, 'nothing was written');
-  if (account.isEmpty && options.beganNow) session.end({ how: 'discarded' });
-  if (account.isEmpty || options.dryRun) throw error;
-  const left = withLeft(error, run, session, { ...run.invocation.options, codes: undefined });
-  throw left instanceof UsageError
-    ? left.with({ message: `${left.message}. Resume the session with the corrected lines only` })
-    : left;
+  if (!isScanning) throw faultyFile(file ?? '-', { problems: mistakes, total, unit: 'line' }, 'nothing was written');
+  await messages.warn(`${total === 1 ? '1 line was' : `${grouped(total)} lines were`} ignored:`);
+  for (const { message } of mistakes) await messages.quote(message, { always: true });
 }
 
-/** Returns the pets to be written whose stock has changed since their count began, with their current stock. */
-function changedOf(counting: Counting, rows: readonly BulkRow[]): ReadonlyMap<bigint, number> {
-  const changed = rows.flatMap(({ petId, before, delta, result }): [bigint, number][] => {
-    const seen = counting.account.seen.get(petId);
-    const isChanged = result === 'planned' && delta === undefined && seen !== undefined && seen !== before;
-    return isChanged && before !== undefined ? [[petId, before]] : [];
-  });
-  return new Map(changed);
-}
-
-async function showChanged({ messages }: Invocation, counting: Counting, changed: ReadonlyMap<bigint, number>) {
-  const { names } = counting.session.codes;
-  const again = `while you counted: count ${changed.size === 1 ? 'it' : 'them'} again`;
-  const lineOf = (petId: bigint, now: number, width: number) =>
-    petLine(petId, `: ${grouped(counting.account.seen.get(petId) ?? 0)} → ${grouped(now)} ${again}`, names, width);
-  await messages.show(
-    (paint, width) => Array.from(changed, ([petId, now]) => paint.yellow(truncate(lineOf(petId, now, width), width))),
-    { always: true },
-  );
-}
-
-async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, options: FinishOptions): Promise<void> {
-  const { rows, stock, unknowns } = plan;
-  const { session } = counting;
-  const { names } = session.codes;
-  const { dryRun, failedOut } = options;
-  const repeated = await repeatedBy(run, rows);
-  let isHandedOver = false;
-  const job = {
-    rows,
-    stock,
-    subject: { command: 'inventory count', contentHash: hashOf(session) },
-    intention: {
-      verb: 'Write' as const,
-      earlier: repeated?.text,
-      facts: unknowns.size > 0 ? [`leaving out ${unknownText(unknowns)}`] : [],
-    },
-    names: names.size > 0 ? names : undefined,
-    // The units are taken from the session before the run begins, so that no other run can get them, whatever the
-    // outcome.
-    requireNotDuplicate: async () => {
-      if (repeated !== undefined && !run.invocation.questions.willAsk()) {
-        if (options.beganNow) session.end({ how: 'discarded' });
-        throw repeated.error;
-      }
-      if (isHandedOver) throw new ConflictError(`Session ${shortOf(session)} is being written by another process`);
-      isHandedOver = !dryRun;
-      if (!dryRun) counting.note(counting.takenBy(rows));
-      return undefined;
-    },
-    onBegun: async (id: string) => {
-      counting.note([record('run', { code: id })]);
-      await failedOut?.empty();
-    },
-  };
-  const keepFailed = async (failed: readonly BulkRow[], isLost: boolean) => {
-    // From now on, the file has these units and the session no longer does.
-    const given = counting.givenOf(failed).filter(({ units }) => units > 0);
-    counting.note([...given, ...(given.length > 0 ? [record('run')] : []), record('settled')]);
-    await failedOut?.keep(failed, isLost);
-  };
-  const given = { ...options, keepFailed: failedOut && keepFailed };
-  const error: unknown = await performPlan(run, job, given).then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!dryRun && !isHandedOver && error === undefined) counting.noteWritten(rows, { how: 'applied', run: null });
-  // If the session can't be settled now, its next command settles it. If it may already have been written, its units
-  // stay handed over.
-  const isDoubtful = error instanceof RepetitionError;
-  const again = isHandedOver ? await settle(run, session, !isDoubtful).catch(() => []) : [];
-  if (error === undefined) return;
-  if (isDoubtful) throw error.with({ hint: fileHint(run, session) });
-  throw isHandedOver ? withLeft(error, run, session, { ...run.invocation.options, ...restFlags }, again) : error;
+/** What keeps units from being written twice. */
+interface Repetition {
+  readonly guard: DuplicateFileGuard;
+  /** The pets that `--skip-applied` leaves out. */
+  readonly left: ReadonlySet<bigint>;
+  /** A clause for the question, if units of this count were already written. */
+  readonly earlier: string | undefined;
 }
 
 /**
- * Finds an unfinished run with the same units, for example of a session that was lost. Warns of a run that has other
- * units of the same pets.
- * @returns the error for a command that can't ask, and a clause for the question; undefined if no run has the same
- * units
+ * Looks in the history for the same count, and for pets that were changed under the same `ref`. Sends nothing.
+ * @throws UsageError or ConflictError if these units were already written, or are being written, and nobody can be asked
  */
-async function repeatedBy(access: RunAccess, rows: readonly BulkRow[]) {
-  const open = await openRunOf(access, rows);
-  if (open === undefined || open.pets === 0) return undefined;
-  const { run, pets, isSame } = open;
-  const hint = petstock`inventory apply --resume ${run.run} ${targetWords(run)}`;
-  if (!isSame) {
-    const text = `Run ${run.run} is unfinished and also has units of ${grouped(pets)} of these pets. Resuming it writes those, too`;
-    await access.invocation.messages.warn(text);
-    return undefined;
-  }
-  const has = 'is unfinished and has the same units of the same pets';
-  const message = `Run ${run.run} ${has}. Nothing was written`;
-  return { text: `Run ${run.run.slice(-4)} ${has}`, error: new ConflictError(message, { run: run.run, hint }) };
+async function guardRepetition(run: RunAccess, counting: Counting, options: EndedCount): Promise<Repetition> {
+  const { mode, ref, again = false, skipApplied = false, file = '-', dryRun, to } = options;
+  const hasDeltas = mode !== 'count';
+  const changes = changesOf(counting.tally.counts(), options);
+  const earlierRows = hasDeltas && ref !== undefined ? await earlierChanges(run, { ref }) : [];
+  const repeated = repeatedDeltas(changes, earlierRows);
+  const told = await tellRepeated(run, counting, repeated, options);
+  const contentHash = contentHashOf(changes);
+  const isDecided = again || told !== undefined || (skipApplied && ref !== undefined);
+  const guard = new DuplicateFileGuard(run, {
+    file,
+    contentHash,
+    earlierHash: contentHash,
+    hasDeltas,
+    again: isDecided,
+  });
+  const earlier = dryRun || to !== undefined ? undefined : await guard.check();
+  const left = new Set(skipApplied ? repeated.map(({ change }) => change.petId) : []);
+  return { guard, left, earlier: told ?? (isDecided ? undefined : earlier) };
 }
 
-/** The options that the command for the remaining units leaves out. */
-const restFlags = { codes: undefined, all: undefined, failedOut: undefined, force: undefined };
+interface Writing extends EndedCount, Repetition {
+  readonly facts: readonly string[];
+}
+
+async function writeCounts(
+  run: RunAccess,
+  counting: Counting,
+  { changes, stock }: CountedChanges,
+  { guard, left, ...options }: Writing,
+): Promise<string | undefined> {
+  const { invocation } = run;
+  const { failedOut, file = '-', mode, earlier, facts } = options;
+  const skipped = changes.filter(({ petId }) => left.has(petId));
+  const rest = changes.filter(({ petId }) => !left.has(petId));
+  const { rows: planned, problems } = planChanges(rest, stock.quantities, { env: targetName(invocation.target) });
+  if (problems.length > 0) {
+    throw faultyFile(file, { problems, total: problems.length, unit: 'line' }, 'nothing was written');
+  }
+  if (options.writeFile !== undefined) {
+    await writeToFile(invocation, planned, options, options.writeFile);
+    return undefined;
+  }
+  const { names } = counting.known.codes;
+  const job = {
+    rows: [...planned, ...skipped.map((change) => skippedRow(change, stock.quantities.get(change.petId)))],
+    stock,
+    subject: { command: 'inventory count', file, contentHash: guard.contentHash, hasDeltas: mode !== 'count' },
+    intention: { verb: 'Write' as const, earlier, facts },
+    names: names.size > 0 ? names : undefined,
+    requireNotDuplicate: async () => {
+      await guard.check();
+      return guard.newest;
+    },
+    onBegun: failedOut?.empty,
+  };
+  try {
+    return await performPlan(run, job, { ...options, keepFailed: failedOut?.keep });
+  } catch (error) {
+    throw guard.withEarlierRun(error);
+  }
+}
+
+/** Returns the row of a delta that is left out, because it was applied before. */
+function skippedRow({ line, petId, delta, reason, ref }: Change, before: number | undefined): BulkRow {
+  return { line, petId, before, after: before, delta, result: 'skipped', reason, ref };
+}
+
+/**
+ * Shows which pets were changed before under the same `ref`.
+ * @returns a clause for the question; undefined if there are none
+ * @throws UsageError if nobody can be asked, and neither `--again` nor `--skip-applied` decides it
+ */
+async function tellRepeated(
+  run: RunAccess,
+  counting: Counting,
+  repeated: readonly RepeatedDelta[],
+  { again = false, skipApplied = false, ref = '', file }: EndedCount,
+): Promise<string | undefined> {
+  const { invocation } = run;
+  const { messages, questions, context } = invocation;
+  const open = skipApplied ? repeated.filter(({ isSame }) => !isSame) : repeated;
+  const [first] = open;
+  if (first === undefined) return undefined;
+  const now = context.clock.now();
+  const { names } = counting.known.codes;
+  const signed = (delta = 0) => `${delta > 0 ? '+' : ''}${grouped(delta)}`;
+  const lineOf = ({ change, earlier }: RepeatedDelta, width: number) => {
+    const before = earlier.map(
+      ({ delta, run: id, at }) => `${signed(delta)} by run ${id.slice(-4)} at ${localTime(at, now)}`,
+    );
+    return truncate(petLine(change.petId, `: ${before.join(', ')}; now ${signed(change.delta)}`, names, width), width);
+  };
+  const pets = counted(open.length, 'pet');
+  const what = `${pets} ${open.length === 1 ? 'was' : 'were'} already changed under ref ${ref}`;
+  const asks = questions.willAsk();
+  if (again || asks) {
+    await messages.warn(again ? `${what}, and ${open.length === 1 ? 'is' : 'are'} changed once more` : what);
+    await messages.show((_paint, width) => open.map((each) => `  ${lineOf(each, width - 2)}`), { always: true });
+    return what;
+  }
+  const ways = open.every(({ isSame }) => isSame)
+    ? 'To leave them out, add --skip-applied. To change them once more, add --again'
+    : 'The numbers differ: check the delivery note. To change them once more, add --again';
+  throw new UsageError(`${what}. Nothing was sent. ${ways}`, {
+    lines: open.map((each) => lineOf(each, Number.POSITIVE_INFINITY)),
+    hint: open.every(({ isSame }) => isSame)
+      ? countCommand(invocation, file, { skipApplied: true })
+      : petstock`history show ${first.earlier[0]?.run ?? []}`,
+  });
+}
+
+/** Writes a count to the file of `--to`, and prints how to apply it. */
+async function writeToFile(
+  { messages, target }: Invocation,
+  rows: readonly BulkRow[],
+  { guards, to = '-' }: Pick<EndedCount, 'guards' | 'to'>,
+  write: WriteRows,
+): Promise<void> {
+  requireWithinGuards(rows, guards);
+  await write(rows);
+  if (to === '-') return;
+  const differ = grouped(rows.filter(({ before, after }) => before !== after).length);
+  await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')} (${differ} with a new stock).`);
+  await messages.note(`To apply it: ${petstock`inventory apply ${fileOperand(to)} ${targetWords(target)}`}`);
+}

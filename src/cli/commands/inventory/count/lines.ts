@@ -6,12 +6,13 @@ const sequences = /\x1b(?:\[[0-9;?]*[A-Za-z~]|O[A-Za-z])/g;
 /** Matches an incomplete escape sequence at the end of a chunk. */
 const openSequence = /\x1b(?:\[[0-9;?]*|O)?$/;
 
-/** Splits typed or scanned input into lines, which end in LF, CR or both. */
+/** Splits typed or scanned input into lines, which end in LF, CR, TAB, or one of them after another. */
 export class LineCutter {
-  readonly #decoder = new TextDecoder();
+  #decoder: ReturnType<typeof decoderFor> | undefined;
   #held = '';
   #rest = '';
-  #afterReturn = false;
+  /** The line end before the next character, if there was one: another one may belong to it. */
+  #end = '';
 
   /**
    * @param hasKeys whether the input comes from a terminal in raw mode, where the terminal echoes nothing and some keys
@@ -30,6 +31,7 @@ export class LineCutter {
    * @returns the completed lines; with `isEnded`, Ctrl-D at the beginning of a line has ended the input
    */
   take(chunk?: Uint8Array): { readonly lines: readonly string[]; readonly isEnded: boolean } {
+    this.#decoder ??= decoderFor(chunk);
     let text = this.#held + this.#decoder.decode(chunk, { stream: chunk !== undefined });
     if (this.hasKeys) {
       text = text.replace(sequences, '');
@@ -38,11 +40,12 @@ export class LineCutter {
     const lines: string[] = [];
     for (const character of text.slice(0, text.length - this.#held.length)) {
       if (this.hasKeys && character === '\x04' && this.#rest === '') return { lines, isEnded: true };
-      if (character === '\r' || character === '\n') {
-        // The LF of a CRLF does not end another line.
-        if (character === '\r' || !this.#afterReturn) lines.push(this.#takeLine());
-      } else this.#edit(character);
-      this.#afterReturn = character === '\r';
+      const isEnd = character === '\r' || character === '\n' || character === '\t';
+      // The LF of a CRLF does not end another line, nor does the Enter that a scanner sends after a TAB.
+      const isSame = isEnd && character !== '\t' && (this.#end === '\t' || this.#end + character === '\r\n');
+      if (!isEnd) this.#edit(character);
+      else if (!isSame) lines.push(this.#takeLine());
+      this.#end = isEnd ? character : '';
     }
     return { lines, isEnded: false };
   }
@@ -64,6 +67,14 @@ export class LineCutter {
   }
 }
 
+/** Data collectors of Windows write UTF-16, with a byte order mark. */
+function decoderFor(start: Uint8Array | undefined) {
+  const [first, second] = start ?? [];
+  return new TextDecoder(
+    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8',
+  );
+}
+
 /**
  * Yields the lines of each chunk together, so that they are processed before the next chunk is requested. Without
  * `onKeys`, the last line may lack its line end. A line that an interruption cuts off is dropped.
@@ -83,4 +94,11 @@ export async function* linesOf(
   if (onKeys !== undefined) return;
   cutter.take();
   if (cutter.rest !== '') yield [cutter.rest];
+}
+
+/** Returns the lines of a whole text. */
+export function linesOfText(text: string): readonly string[] {
+  const cutter = new LineCutter(false);
+  const { lines } = cutter.take(Buffer.from(text));
+  return cutter.rest === '' ? lines : [...lines, cutter.rest];
 }

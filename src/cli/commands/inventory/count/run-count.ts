@@ -1,11 +1,10 @@
-import { accountOf, mergedOf } from '../../../../counts/account.ts';
-import type { CountSessions } from '../../../../counts/count-sessions.ts';
-import { OpenCountSession } from '../../../../counts/open-count-session.ts';
-import { type CountSession, shortOf } from '../../../../counts/session-tables.ts';
 import { type BarCodes, noBarCodes } from '../../../../inventory/bar-codes.ts';
-import { isAssigning } from '../../../../inventory/count/scan-line.ts';
+import { type CountEvent, Counting, type ScanQuestion } from '../../../../inventory/count/counting.ts';
+import { codeText } from '../../../../inventory/count/scan-line.ts';
+import type { CountMode } from '../../../../inventory/count/tally.ts';
 import type { UnreadableItem } from '../../../../inventory/items.ts';
 import { countHelp, modeName, sumText } from '../../../../output/count-text.ts';
+import { localMinute } from '../../../../output/time.ts';
 import {
   ChangesFound,
   InterruptedError,
@@ -15,156 +14,179 @@ import {
   UnavailableError,
   UsageError,
 } from '../../../../shared/errors.ts';
-import { petstock } from '../../../../shared/hint.ts';
-import { sentence } from '../../../../shared/parsed.ts';
-import { targetName } from '../../../../shared/target.ts';
+import { quoted, sentence } from '../../../../shared/parsed.ts';
+import { readNamedFile } from '../../../input-file.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import { readCodesFile } from '../../../shop-codes.ts';
-import { openFailedOut } from '../failed-out.ts';
-import { chooseSessions, requireOpen } from './choose-session.ts';
-import { changeFileWriter } from './count-file.ts';
-import { type CountOptions, chosenWords, commandFor } from './count-options.ts';
-import { Counting } from './counting.ts';
-import { finishCount } from './finish-count.ts';
-import { linesOf } from './lines.ts';
-import { withSessions } from './list-sessions.ts';
+import { type CountOptions, countCommand } from './count-options.ts';
+import { type FinishOptions, finishCount, openOutputs } from './finish-count.ts';
+import { linesOf, linesOfText } from './lines.ts';
+import { ScanFile } from './scan-file.ts';
 import { createCountScreen } from './screen.ts';
-import { requireFinished, settle } from './settle.ts';
 
-export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {
-  if (!options.dryRun && options.to === undefined) {
-    const previewCommand = commandFor(invocation, chosenWords(options), { dryRun: true });
-    invocation.questions.requireAnswer({ previewCommand });
+/** The options of a count, with the `--ref` that was typed. */
+type TypedOptions = CountOptions & { readonly ref: string | undefined };
+
+/** The first line of a file that petstock writes: what the scans are for, and since when. */
+const header = /^# petstock inventory count(?: --(add|take))?(?:, begun (\S+))?/m;
+/** The line behind scans that were written. */
+const writtenLine = /^# written by run ([\w-]+)/gm;
+
+/**
+ * Counts: scans into a file at a terminal, or reads a file or stdin, and then shows and writes the sums.
+ * @throws the errors of `finishCount`
+ */
+export async function runCount(invocation: Invocation, options: TypedOptions): Promise<void> {
+  const { questions } = invocation;
+  const { file, isScanning, dryRun, to } = options;
+  questions.stdinIsTaken = !isScanning && file === undefined;
+  requireRef(invocation, options);
+  if (!dryRun && to === undefined) {
+    questions.requireAnswer({ previewCommand: countCommand(invocation, file, { dryRun: true }) });
   }
-  const writeFile = await changeFileWriter(invocation, options);
-  const failedOut = await openFailedOut(invocation, options.failedOut, { force: options.force === true });
-  const given = options.codes === undefined ? undefined : await readCodesFile(options.codes, invocation.context);
-  await withSessions(invocation, async (sessions) => {
-    const chosen = await chooseSessions(invocation, sessions, options);
-    const run = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
-    requireSameService(run, chosen);
-    const { isTerminal } = invocation.context.stdin;
-    if (isTerminal) await invocation.connections.announce();
-    // On a terminal, each scan is checked at once, so the list of pets is needed. Scans from a pipe are checked at the
-    // end.
-    const stock = isTerminal || options.all ? await stockOf(run, options.all) : undefined;
-    const session = await openChosen(sessions, chosen, run, { ...options, given });
-    try {
-      const counting = new Counting(session, { stock, isTyped: isTerminal });
-      const continueCommand = session.isKept
-        ? commandFor(invocation, [shortOf(session)], { codes: undefined })
-        : commandFor(invocation, chosenWords(options));
-      const beganNow = chosen.length === 0;
-      const petIds = stock && new Set(stock.keys());
-      await withSessionHint(session, continueCommand, async () => {
-        for (let round = 1; ; round += 1) {
-          await count(invocation, counting, { isNew: beganNow && round === 1, readStock: () => stockOf(run) });
-          const finish = { ...options, petIds, writeFile, failedOut, beganNow };
-          const changed = await finishCount(run, counting, finish);
-          if (changed.size === 0) break;
-          for (const [petId, now] of changed) stock?.set(petId, now);
-        }
-      });
-    } finally {
-      session.close();
-    }
-  });
+  const outputs = await openOutputs(invocation, options);
+  const codes =
+    options.codes === undefined ? await invocation.shopCodes() : await readCodesFile(options.codes, invocation);
+  const finish = { ...options, ...outputs };
+  await (isScanning
+    ? scan(invocation, codes ?? noBarCodes, finish)
+    : readOnly(invocation, codes ?? noBarCodes, finish));
 }
 
-/** Adds a hint to an error that has none: the command that continues the count, unless the session has ended. */
-async function withSessionHint(session: OpenCountSession, command: string, work: () => Promise<void>): Promise<void> {
+/** @throws UsageError for deltas of a script without a `--ref`, because scans that come twice would be added twice */
+function requireRef(invocation: Invocation, { file, mode, ref }: TypedOptions): void {
+  const { stdin, stderr } = invocation.context;
+  if (mode === 'count' || ref !== undefined || (stdin.isTerminal && stderr.isTerminal)) return;
+  throw new UsageError(
+    `--${mode} needs --ref in a script, such as the number of the delivery note: scans that come twice are recognized by it. Nothing was sent`,
+    { hint: countCommand(invocation, file, { ref: '<number>' }) },
+  );
+}
+
+async function readOnly(invocation: Invocation, codes: BarCodes, options: FinishOptions): Promise<void> {
+  const { file, all = false } = options;
+  const lines: string[] = [];
+  for await (const some of linesOf(readNamedFile(file ?? '-', invocation.context))) lines.push(...some);
+  const counting = new Counting({ codes, stock: undefined });
+  const began = requireKind(invocation, lines.join('\n'), options);
+  await takeFile(invocation, counting, lines);
+  requireCounted(counting, file ?? '-');
+  const run = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
+  await invocation.connections.announce();
+  const petIds = all ? (await stockOf(run, true))?.keys() : undefined;
+  await finishCount(run, counting, { ...options, source: { file, began }, petIds });
+}
+
+async function scan(invocation: Invocation, codes: BarCodes, options: FinishOptions): Promise<void> {
+  const { context, messages } = invocation;
+  const { mode } = options;
+  const now = context.clock.now();
+  const first = `# petstock inventory count${mode === 'count' ? '' : ` --${mode}`}, begun ${new Date(now).toISOString()}`;
+  const file = options.file === undefined ? ScanFile.create(newNames(now), first) : ScanFile.open(options.file, first);
   try {
-    await work();
+    const began = file.isNew ? now : requireKind(invocation, file.text, options);
+    const run = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
+    await invocation.connections.announce();
+    // Each scan is checked at once, so the list of pets is needed.
+    const stock = await stockOf(run, options.all === true);
+    const counting = new Counting({ codes, stock });
+    await takeFile(invocation, counting, linesOfText(file.text));
+    await introduce(invocation, counting, file, mode);
+    await scanLines(invocation, counting, file, mode);
+    requireCounted(counting, file.path);
+    const written = await finishCount(run, counting, {
+      ...options,
+      file: file.path,
+      source: { file: file.path, began },
+      petIds: stock?.keys(),
+    });
+    if (written === undefined) return;
+    try {
+      file.append([`# written by run ${written}, ${localMinute(context.clock.now())}`]);
+    } catch (error) {
+      // The stock is written, so this is no failure of the count.
+      await messages.warn((error as Error).message);
+    }
   } catch (error) {
     const isExpected = error instanceof PetstockError && !(error instanceof ChangesFound);
-    if (!isExpected || !session.isOpen || error.hint !== undefined) throw error;
-    throw error.with({ hint: command });
+    if (!isExpected || error.hint !== undefined || !file.hasScans) throw error;
+    throw error.with({ hint: countCommand(invocation, file.path) });
+  } finally {
+    file.close();
   }
 }
 
-function requireSameService({ invocation, connection }: RunAccess, chosen: readonly CountSession[]): void {
-  const { baseUrl, serviceName } = connection;
-  for (const { head } of chosen) {
-    if (head.service === serviceName) continue;
-    throw new UsageError(
-      `Session ${shortOf({ head })} is for ${head.baseUrl}, but ${targetName(connection)} is now ${baseUrl}. Nothing was sent`,
-      { hint: commandFor(invocation, ['--new'], {}, connection) },
-    );
-  }
-}
-
-/**
- * Opens the chosen session, a merged one, or a new one. A dry run changes no session and stores nothing, except for a
- * new session at a terminal, where a person may have scanned for hours.
- */
-async function openChosen(
-  sessions: CountSessions,
-  chosen: readonly CountSession[],
-  run: RunAccess,
-  { given, ...options }: CountOptions & { readonly given: BarCodes | undefined },
-): Promise<OpenCountSession> {
-  const { dryRun, mode = 'count' } = options;
-  const { invocation, connection } = run;
-  const hasCodes = chosen.some(({ codes }) => codes.pets.size + codes.names.size > 0);
-  const codes = given ?? (hasCodes ? undefined : ((await invocation.shopCodes()) ?? noBarCodes));
-  const [first, ...others] = chosen;
-  if (first === undefined) {
-    const { env, store, serviceName, baseUrl } = connection;
-    const head = { mode, env, store, service: serviceName, baseUrl, ...labelAndUser(run, options), session: '', at: 0 };
-    const content = { head, codes: codes ?? noBarCodes, scans: [] };
-    return dryRun && !invocation.context.stdin.isTerminal ? new OpenCountSession(content) : sessions.begin(content);
-  }
-  const opened: OpenCountSession[] = [];
-  try {
-    for (const each of chosen)
-      opened.push(await openSettled(sessions, codes ? { ...each, codes } : each, run, options));
-  } catch (error) {
-    for (const session of opened) session.close();
-    throw error;
-  }
-  if (opened[0] !== undefined && others.length === 0) return opened[0];
-  for (const session of opened) session.close();
-  return dryRun
-    ? new OpenCountSession(mergedOf(opened, codes))
-    : sessions.merge(chosen, codes, labelAndUser(run, options));
-}
-
-/** Returns the label and the user of a new session. */
-function labelAndUser({ connection }: RunAccess, { label }: Pick<CountOptions, 'label'>) {
-  const { user } = connection;
-  return { ...(label !== undefined && { label }), ...(user !== undefined && { user }) };
+/** Yields `count-2026-01-15-120020.txt`, and names with a number behind it. */
+function* newNames(now: number): Generator<string> {
+  const name = `count-${localMinute(now).replace(' ', '-').replace(':', '')}${`${new Date(now).getSeconds()}`.padStart(2, '0')}`;
+  yield `${name}.txt`;
+  for (let number = 2; number < 100; number += 1) yield `${name}-${number}.txt`;
 }
 
 /**
- * Opens a session, takes it unless this is a dry run, and settles its last run.
- * @throws UsageError if the session is finished, or if its run is unfinished
+ * Checks that scans were made for this kind of count.
+ * @returns when they began; undefined if they don't say
+ * @throws UsageError if the first line says otherwise
  */
-async function openSettled(sessions: CountSessions, found: CountSession, run: RunAccess, options: CountOptions) {
-  const isTaken = !options.dryRun && found.end === undefined;
-  const session = isTaken ? sessions.take(found) : new OpenCountSession(found);
-  try {
-    if (found.end?.how === 'applied' && found.end.run !== null) await requireFinished(run, found, found.end.run);
-    requireOpen(found, run.invocation);
-    await settle(run, session, options.to !== undefined);
-    if (session.isOpen) return session;
-    const became = accountOf(session).run;
-    if (became !== undefined) await requireFinished(run, session, became);
-    throw new UsageError(`Session ${shortOf(session)} was applied. This command wrote nothing`, {
-      hint: petstock`history show ${became ?? []}`,
+function requireKind(invocation: Invocation, text: string, { file, mode }: FinishOptions): number | undefined {
+  const [found, kind = 'count', begun] = header.exec(text) ?? [];
+  if (found === undefined) return undefined;
+  if (kind !== mode) {
+    const is = `${file ?? 'stdin'} is ${modeName(kind as CountMode)}, not ${modeName(mode)}`;
+    throw new UsageError(`${is}. Nothing was sent`, {
+      hint: countCommand(invocation, file, { add: kind === 'add' || undefined, take: kind === 'take' || undefined }),
     });
-  } catch (error) {
-    session.close();
-    throw error;
   }
+  const began = Date.parse(begun ?? '');
+  return Number.isNaN(began) ? undefined : began;
+}
+
+/**
+ * Takes the lines of a file. Asks about lines with two meanings, if there is somebody to ask.
+ * @throws UsageError if scans follow the end of the count
+ */
+async function takeFile(invocation: Invocation, counting: Counting, lines: readonly string[]): Promise<void> {
+  const { questions } = invocation;
+  counting.lookAhead(lines);
+  const asks = questions.willAsk();
+  for (const [index, text] of lines.entries()) {
+    const line = index + 1;
+    if (counting.take(text, { line, asks }).isDone) {
+      requireNothing(lines.slice(line));
+      return;
+    }
+    while (counting.question !== undefined)
+      counting.take(await questions.text(questionText(line, counting.question)), { line, asks });
+  }
+}
+
+function questionText(line: number, { text, choices }: ScanQuestion): string {
+  return `Line ${line}, ${text} ${choices.map(({ key, about }) => `${key} = ${about}`).join(', ')}:`;
+}
+
+/**
+ * Checks that no scans follow the end of a count, for example from a second file, because they would be lost silently.
+ * @throws UsageError if some do
+ */
+function requireNothing(lines: readonly string[]): void {
+  const next = lines.find((line) => !/^(?:done)?$/i.test(codeText(line)) && !codeText(line).startsWith('#'));
+  if (next === undefined) return;
+  throw new UsageError(`${quoted(next)} follows "done", which ends a count. Nothing was written`);
+}
+
+/** @throws UsageError if nothing was counted; with `--all`, that would set the whole shop to 0 */
+function requireCounted({ tally, mistakes }: Counting, name: string): void {
+  if (!tally.isEmpty || mistakes.length > 0) return;
+  throw new UsageError(`Nothing was counted${name === '-' ? '' : ` in ${name}`}. Nothing was written`);
 }
 
 /**
  * Returns the stock of the service's pets, with one GET. Returns undefined if the service does not respond, or the rate
  * limit would require too long a wait: the count continues, and pets are checked at its end.
- * @param all whether pets that were not scanned count as 0, so that the list is needed and the error is thrown
+ * @param isNeeded whether pets that were not scanned count as 0, so that the error is thrown
  */
-async function stockOf({ invocation, connection }: RunAccess, all = false) {
+async function stockOf({ invocation, connection }: RunAccess, isNeeded: boolean) {
   const stock = new Map<bigint, number | undefined>();
   const onUnreadable = ({ petId }: UnreadableItem) => void stock.set(petId, undefined);
   try {
@@ -173,74 +195,68 @@ async function stockOf({ invocation, connection }: RunAccess, all = false) {
     }
     return stock;
   } catch (error) {
-    if (all || !(error instanceof UnavailableError || error instanceof RateLimitedError)) throw error;
-    await invocation.messages.warn(
-      `${sentence(error.message)} Pet ids are checked once the count is done`,
-      ...serviceQuotes(error),
-    );
+    if (isNeeded || !(error instanceof UnavailableError || error instanceof RateLimitedError)) throw error;
+    const quotes = serviceQuotes(error);
+    await invocation.messages.warn(`${sentence(error.message)} Pet ids are checked once the count is done`, ...quotes);
     return undefined;
   }
 }
 
 /**
- * Reads lines until the count is done.
+ * Scans lines into the file until the count is done.
  * @throws InterruptedError with what was counted
  */
-async function count(
-  invocation: Invocation,
-  counting: Counting,
-  { isNew, readStock }: { readonly isNew: boolean; readonly readStock: () => ReturnType<typeof stockOf> },
-): Promise<void> {
+async function scanLines(invocation: Invocation, counting: Counting, file: ScanFile, mode: CountMode): Promise<void> {
   const { stdin, interrupted } = invocation.context;
-  const { session } = counting;
-  const { mode } = session.head;
-  const screen = createCountScreen(invocation, () => counting.account.tally, { mode, names: session.codes.names });
-  if (stdin.isTerminal) await introduce(invocation, counting, isNew);
-  else if (!isNew) await invocation.messages.note(`Session ${shortOf(session)}${resumedText(counting)}.`);
+  const screen = createCountScreen(invocation, () => counting.tally, { mode, names: counting.known.codes.names });
   let isDone = false;
   try {
-    // Keys are read without echo if possible. A scanner is faster than the screen, so echoed codes would be mixed with
-    // petstock's output.
-    const keys = screen.typing && stdin.keys?.();
+    // Keys are read without echo if possible: a scanner is faster than the screen, and one that frames its codes sends
+    // the character of Ctrl-C.
+    const keys = stdin.keys?.();
     await screen.begin?.();
-    for await (const lines of linesOf(keys || stdin.chunks, keys && screen.typing)) {
-      // A code is assigned only to a pet that the service has.
-      if (!stdin.isTerminal && lines.some(isAssigning)) counting.known.stock ??= await readStock();
-      const taken = counting.take(lines);
+    const onTyping = screen.typing ?? (async () => {});
+    for await (const lines of linesOf(keys ?? stdin.chunks, keys && onTyping)) {
+      const taken = takeLines(counting, lines);
+      file.append(taken.kept);
       isDone = taken.isDone;
       if (!isDone) interrupted.throwIfAborted();
-      // Lines that arrive together with the end are also shown.
       if (!isDone || taken.events.length > 0) await screen.show(taken.events);
       if (isDone) break;
     }
   } catch (error) {
     if (!(error instanceof InterruptedError)) throw error;
-    throw error.with({ message: `Interrupted. ${remainderText(counting, isNew)}` });
+    const kept = file.hasScans ? `${file.path} keeps ${sumText(counting.tally, mode)}` : 'Nothing was counted';
+    throw error.with({ message: `Interrupted. ${kept}` });
   } finally {
     await screen.stop?.(!isDone);
   }
+  counting.leaveQuestion();
 }
 
-/** Describes what an interrupted count leaves. Discards a new session without a scan. */
-function remainderText({ session, account: { tally } }: Counting, isNew: boolean): string {
-  if (!session.isKept) return 'The dry run stored nothing, and the sessions are unchanged';
-  if (!isNew || !tally.isEmpty) {
-    return `Session ${shortOf(session)} keeps ${sumText(tally, session.head.mode)}`;
+/** Takes typed lines. Those after the one that ends the count are ignored. */
+function takeLines(counting: Counting, lines: readonly string[]) {
+  const events: CountEvent[] = [];
+  const kept: string[] = [];
+  for (const line of lines) {
+    const taken = counting.take(line);
+    events.push(...taken.events);
+    kept.push(...taken.kept);
+    if (taken.isDone) return { events, kept, isDone: true };
   }
-  session.end({ how: 'discarded' });
-  return 'Nothing was counted';
+  return { events, kept, isDone: false };
 }
 
-function resumedText({ session, account }: Counting): string {
-  return ` is resumed: ${sumText(account.tally, session.head.mode)}`;
-}
-
-async function introduce({ messages }: Invocation, counting: Counting, isNew: boolean): Promise<void> {
-  const { session } = counting;
-  const { mode } = session.head;
-  const state = isNew ? '' : resumedText(counting);
+async function introduce(
+  { messages }: Invocation,
+  { tally }: Counting,
+  file: ScanFile,
+  mode: CountMode,
+): Promise<void> {
+  const [, run] = [...file.text.matchAll(writtenLine)].at(-1) ?? [];
+  const was = run === undefined ? '' : `, written by run ${run.slice(-4)}`;
+  const state = file.isNew ? `Scans go to ${file.path}` : `${file.path} holds ${sumText(tally, mode)}${was}`;
   const what = mode === 'count' ? '' : ` It is ${modeName(mode)}.`;
-  await messages.note(`Session ${shortOf(session)}${state}.${what} Scan, or type a pet id and Enter.`);
-  if (!session.isKept) await messages.note('This is a dry run: it changes no session, and scans are not saved.');
+  await messages.note(`${state}.${what} Scan, or type a pet id and Enter.`);
   await messages.note(countHelp);
 }

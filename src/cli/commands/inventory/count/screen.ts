@@ -1,15 +1,8 @@
-import {
-  type CountEvent,
-  type CountShow,
-  type CountSum,
-  countPrompt,
-  eventLines,
-  sumText,
-} from '../../../../output/count-text.ts';
+import type { CountEvent } from '../../../../inventory/count/counting.ts';
+import { type CountShow, type CountSum, countPrompt, eventLines, sumText } from '../../../../output/count-text.ts';
 import { bell, drawsLive, type Paint, wipeLine } from '../../../../output/terminal.ts';
 import { singleLine } from '../../../../shared/sanitize.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { createLiveLine, type LiveLine } from '../../../progress/live-line.ts';
 
 export interface CountScreen {
   /** Call this before the first line is read. Absent if there is nothing to draw. */
@@ -28,19 +21,17 @@ export interface CountScreen {
 }
 
 /**
- * Creates the output of a count. On a terminal, a person sees the result of each line, and below it the sum and the
- * next line. If lines can't be redrawn (as with `TERM=dumb`), the sum is a line of its own; `--quiet` hides it. For
- * scans from a pipe, the sum is one changing line on a terminal; unknown codes and mistaken lines stay visible.
+ * Creates the output of a count on a terminal. A person sees the result of each line, and below it the sum and the next
+ * line. If lines can't be redrawn (as with `TERM=dumb`), the sum is a line of its own; `--quiet` hides it.
  */
 export function createCountScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
   const { context, globals } = invocation;
-  const draws = drawsLive(context) && globals.quiet !== true && globals.debug !== 'json';
-  if (!context.stdin.isTerminal) return pipeScreen(invocation, sum, show, draws ? createLiveLine(context) : undefined);
-  if (draws) return promptScreen(invocation, sum, show);
+  if (drawsLive(context) && globals.quiet !== true && globals.debug !== 'json')
+    return promptScreen(invocation, sum, show);
   return {
     show: async (events) => {
       await showEvents(invocation, events, sum(), show);
-      const isScan = ({ kind }: CountEvent) => !['sum', 'help', 'word'].includes(kind);
+      const isScan = ({ kind }: CountEvent) => !['sum', 'help', 'word', 'asked'].includes(kind);
       if (events.some(isScan)) await invocation.messages.note(`Sum: ${sumText(sum(), show.mode)}`);
     },
   };
@@ -81,30 +72,8 @@ function promptScreen(invocation: Invocation, sum: () => CountSum, show: CountSh
   };
 }
 
-function pipeScreen(invocation: Invocation, sum: () => CountSum, show: CountShow, line?: LiveLine): CountScreen {
-  const text = (width: number) => sumText(sum(), show.mode).slice(0, width);
-  const seen = new Set<string>();
-  const isNews = (event: CountEvent): boolean => {
-    if (event.kind === 'wrong') return true;
-    if (event.kind !== 'unknown' || seen.has(event.code)) return false;
-    seen.add(event.code);
-    return true;
-  };
-  return {
-    show: async (events) => {
-      const news = events.filter(isNews);
-      if (news.length > 0) {
-        await line?.wipe();
-        await showEvents(invocation, news, sum(), show);
-      }
-      line?.show({ text, countsFor: () => undefined });
-    },
-    stop: async () => line?.stop(),
-  };
-}
-
 /**
- * Shows events. An unknown code and a mistaken line ring the bell, and are shown even with `--quiet`, because a shelf
+ * Shows events. An unknown code, a question and a mistaken line ring the bell, and are shown even with `--quiet`, because a shelf
  * would be counted wrongly without them.
  */
 async function showEvents(
@@ -114,7 +83,8 @@ async function showEvents(
   show: CountShow,
 ): Promise<void> {
   const { stderr } = context;
-  const isUnknown = (event: CountEvent) => event.kind === 'wrong' || (event.kind === 'unknown' && event.units > 0);
+  const isUnknown = (event: CountEvent) =>
+    event.kind === 'wrong' || event.kind === 'asked' || (event.kind === 'unknown' && event.units > 0);
   const rings = stderr.isTerminal && globals.debug !== 'json';
   if (rings && events.some(isUnknown)) await stderr.write(bell);
   for (const event of events) {

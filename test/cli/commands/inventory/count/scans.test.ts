@@ -1,32 +1,40 @@
+import { writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { changeFile, errorJson, openShop, stockOf, test } from '../../../../support/shop.ts';
-import { count, sessionIn, statesIn } from './count-rig.ts';
+import { changeFile, errorJson, openShop, type Shop, stockOf, test } from '../../../../support/shop.ts';
+import { count, scanFile } from './count-rig.ts';
+
+async function withCodes(shop: Shop, text: string): Promise<string> {
+  const file = changeFile(shop, text, 'codes.csv');
+  await shop.exits(['config', 'set', 'codes', file], 0);
+  return file;
+}
+
+const afters = ({ report }: Awaited<ReturnType<typeof count>>) =>
+  report.rows.map(({ petId, after }) => `${petId} ${after}`);
 
 test('sets the stock to the scanned units in a run that can be undone', async ({ shop }) => {
   const before = await stockOf(shop);
-  const result = await count(shop, '4\n4\n5 x3\n8*2\n-\n= 1 12\n\ndone\n');
+  const result = await count(shop, '# aisle 3\n4\n4\n5 x3\n8*2\n-\n= 1 12\n\ndone\n');
   expect(result).toMatchObject({ code: 0, written: ['4 {"quantity":2}', '5 {"quantity":3}'] });
   expect(result.requests).toHaveLength(3);
   const counts = { applied: 2, unchanged: 1, failed: 0, conflict: 0 };
   expect(result.report).toMatchObject({ env: 'staging', dryRun: false, counts });
-  const rows = result.report.rows.map(({ petId, after, result }) => `${petId} ${after} ${result}`);
-  expect(rows).toEqual(['4 2 applied', '5 3 applied', '1 12 unchanged']);
+  expect(afters(result)).toEqual(['4 2', '5 3', '1 12']);
   const [run] = await shop.json('history list --json');
-  expect(run).toMatchObject({ command: 'inventory count', reason: 'stock-take', state: 'done' });
+  expect(run).toMatchObject({ command: 'inventory count', reason: 'stock-take', state: 'done', file: '-' });
   expect((await shop.run('undo --last --yes')).code).toBe(0);
   expect(await stockOf(shop)).toEqual(before);
 });
 
-test('refuses scans after "done", and keeps the earlier scans', async ({ shop }) => {
-  const result = await count(shop, '4\ndone\n7\ndone\n');
-  expect(result).toMatchObject({ code: 2, stdout: '', written: [] });
-  const session = await sessionIn(shop);
-  expect(errorJson(result.stderr).error).toMatchObject({
-    message: '"7" follows "done", which ends a count. Nothing was written.',
-    hint: `petstock inventory count ${session} --json --yes --env staging`,
-  });
-  const later = await count(shop, '7\ndone\n\nDONE\n', `${session} --yes --json`);
-  expect(later.written).toEqual(['4 {"quantity":1}', '7 {"quantity":1}']);
+test('reads a named file of scans, also one without a last line end', async ({ shop }) => {
+  const file = scanFile(shop);
+  for (const text of ['4\r\n4\r\n5', '\uFEFF4\t4\t5\t', '4\r4\r5\r']) {
+    writeFileSync(file, text);
+    expect(afters(await count(shop, 'ignored', `${file} --yes --json`))).toEqual(['4 2', '5 1']);
+  }
+  writeFileSync(file, Buffer.from('\uFEFF4 x2\r\n5\r\n', 'utf16le'));
+  expect(afters(await count(shop, '', ['--yes', '--json', file]))).toEqual(['4 2', '5 1']);
+  await shop.exits(['inventory', 'count', `${file}.gone`, '--yes'], 2, 'There is no file');
 });
 
 test('counts pets with ids up to the largest int64', async ({ shop }) => {
@@ -34,69 +42,166 @@ test('counts pets with ids up to the largest int64', async ({ shop }) => {
   expect(written).toEqual(['9007199254740993 {"quantity":2}', '9223372036854775807 {"quantity":1}']);
 });
 
-test('refuses a piped count without --yes or --to, and begins no session', async ({ shop }) => {
-  const stderr = await shop.refused('inventory count', { stdin: '4\n' });
-  expect(stderr).toMatch(/This needs confirmation.*\nHint: petstock inventory count --dry-run/);
-  expect(await statesIn(shop)).toEqual([]);
+test('counts pets by name, and keeps an ambiguous name apart', async ({ shop }) => {
+  await withCodes(shop, 'code,petId,name\nabc,7,\n,4,Rabbit\n,5,Red hamster\n,8,Blue hamster\n,12,Sand x 5\n');
+  const result = await count(shop, 'rabbit\nRABBIT x2\nblue\n= red hamster 7\nSand x 5\nsand x 5 x2\nhamster\n');
+  expect(afters(result)).toEqual(['4 3', '8 1', '5 7', '12 3']);
+  expect(result).toMatchObject({ code: 8 });
+  expect(errorJson(result.stderr).error.message).toContain('Not counted: 1 unit of 1 unknown code.\n  hamster  1');
 });
 
-test('lists unknown codes without counting them, and exits with 8', async ({ shop }) => {
-  const result = await count(shop, '4\n004\n004\n777777\nfoo x2\nfoo x0\n');
-  expect(result).toMatchObject({ code: 8, written: ['4 {"quantity":1}'] });
-  expect(result.stderr).toMatch(/^Not counted, because no pet is known for them:\n( {2}.+\n){4}/m);
-  for (const line of ['  004     2\n', '  777777  1\n', '  foo     2\n', '  foo x0  1\n'])
-    expect(result.stderr).toContain(line);
-  expect(result.stderr.trimEnd().split('\n').at(-1)).toMatch(/Not counted: 6 units of 4 unknown codes/);
+test('reads A x B of a till: what is a known bar code is what was scanned', async ({ shop }) => {
+  await withCodes(shop, 'code,petId\n94046,6\n94047,7\n4006381333931,8\n');
+  const lines = '3*94046\n3 x 94046\n94046 x3\n94046*3\n2*4006381333931\n4006381333931;5;x\n';
+  expect(afters(await count(shop, lines, '--dry-run --json'))).toEqual(['6 12', '8 7']);
 });
 
-test('leaves no session after a piped dry run, but keeps a session with unknown codes', async ({ shop }) => {
-  expect(await count(shop, '4\n', '--dry-run --exit-code')).toMatchObject({ code: 3, written: [] });
-  expect(await count(shop, 'foo\n')).toMatchObject({ code: 9 });
-  const codes = changeFile(shop, 'code,petId\nfoo,4\n', 'codes.csv');
-  const later = await count(shop, '', `${await sessionIn(shop)} --yes --json --codes ${codes}`);
-  expect(later).toMatchObject({ code: 0, written: ['4 {"quantity":1}'] });
-});
-
-test('refuses an empty count even with --yes and --all, and leaves no session', async () => {
-  const shop = await openShop({ pets: 5 });
-  const before = await stockOf(shop);
-  for (const lines of ['', '\n-\n', 'done\n', '4\n-\n', '= foo 0\n']) {
-    for (const args of ['--yes', '--yes --new --all', '--new --all --to -', '--new --all --dry-run']) {
-      expect(await count(shop, lines, args), `${args}: ${lines}`).toMatchObject({
-        code: 2,
-        stdout: '',
-        stderr: expect.stringContaining('Nothing was counted'),
-        written: [],
-      });
-    }
+test('refuses two bar codes on a line, and a bare number beside scans, with the number of the line', async ({
+  shop,
+}) => {
+  await withCodes(shop, 'code,petId,name\n94046,6,Guppy\n94047,7,Tetra\n');
+  for (const [lines, line, said] of [
+    ['94046\n94046*94047\n', 2, 'it may be 94,047 of Guppy (write = 94046 94048) or 94,046 of Tetra'],
+    ['4\n94046\n', 1, 'it may be pet 4 (write 4 x1) or how many of a scan'],
+    ['94046\n4\n', 2, 'it may be pet 4 (write 4 x1) or 4 units of Guppy (write 94046 x4)'],
+    ['94046\n555\n94047\n', 2, 'it may be pet 555 (write 555 x1) or 555 units of Guppy (write 94046 x555)'],
+    ['4006381333931\n12\n', 2, 'it may be pet 12 (write 12 x1) or 12 units of 4006381333931'],
+  ] as const) {
+    const { code, written, stderr, requests } = await count(shop, lines);
+    expect({ code, written, requests }).toEqual({ code: 2, written: [], requests: [] });
+    expect(errorJson(stderr).error.faults).toMatchObject([{ line, message: expect.stringContaining(said) }]);
   }
-  expect(await stockOf(shop)).toEqual(before);
-  expect((await count(shop, '1\n')).code).toBe(0);
+  expect(afters(await count(shop, '4 x1\n94046\n1234\n', '--dry-run --json'))).toEqual(['4 1', '6 1']);
+  expect(afters(await count(shop, '94046\n4\n-\n', '--dry-run --json'))).toEqual(['6 1']);
 });
 
-test('reports a piped unknown code once on a terminal, and shows the units counted so far', async ({ shop }) => {
-  const options = { terminal: 80, terminals: ['stdout', 'stderr'], env: { NO_COLOR: '1' } } as const;
-  const { stderr } = await count(shop, '4\nfoo\n4\nfoo\n\n4\n', '--yes', options);
-  expect(stderr.match(/foo: 1 kept apart, not a known code/g)).toHaveLength(1);
-  expect(stderr).toContain('\x07');
-  expect(stderr).toMatch(/\r\x1b\[K\d units?, 1 pet/);
-  expect(stderr).toContain('  foo  2\n');
-  const silent = await count(shop, '5\nbar\n', '--new --yes -q');
-  expect(silent.stderr).toMatch(
-    /^bar: 1 kept apart, not a known code\nError: Not counted: 1 unit of 1 unknown code\. Session \w{4} keeps 1 unit of unknown codes\.\n│ bar {2}1\n/,
+test.for([
+  ['12-digit UPC-A', '036000291452', ['0036000291452', '00036000291452', '36000291452']],
+  ['13-digit EAN-13', '4006381333931', ['04006381333931', ']E04006381333931', '(01)04006381333931(10)LOT7']],
+  [
+    'GS1 with separators',
+    '04006381333931',
+    ['\x1d010400638133393110AB\x1d21X', ']C1010400638133393117251231', '4006381333931'],
+  ],
+] as const)('reads each spelling of one article: %s', async ([, code, others], { shop }) => {
+  await withCodes(shop, `code,petId\n${code},4\n`);
+  const result = await count(shop, [code, ...others, ''].join('\n'), '--dry-run --json');
+  expect(afters(result)).toEqual([`4 ${others.length + 1}`]);
+});
+
+test('counts the units of a case, and warns of a column that means nothing', async ({ shop }) => {
+  const file = await withCodes(shop, 'code,petId,units\n4006381333931,4,1\n14006381333938,4,6\n');
+  expect(afters(await count(shop, '14006381333938 x2\n4006381333931\n', '--dry-run --json'))).toEqual(['4 13']);
+  writeFileSync(file, 'code,petId,unit,shelf\n4006381333931.0,4,6,B\n');
+  const { report, stderr } = await count(shop, '4006381333931\n', ['--dry-run', '--json', '--codes', file]);
+  expect(report.rows).toMatchObject([{ petId: 4, after: 1 }]);
+  expect(stderr.replace(/\s+/g, ' ')).toContain('has the columns "unit", "shelf", and they are not used');
+});
+
+test('reads the file of a data collector, with a header, commas or semicolons', async ({ shop }) => {
+  await withCodes(shop, 'code,petId\n8710841030181,4\n8710841090246,5\n');
+  for (const lines of [
+    '8710841030181,12,003278,14:41:03,23/11/2009\n8710841090246,2,003278,14:41:04,23/11/2009\n',
+    'Barcode;Qty\n"8710841030181";"12"\n8710841090246;2;x\n',
+  ]) {
+    expect(afters(await count(shop, lines, '--dry-run --json'))).toEqual(['4 12', '5 2']);
+  }
+  const wrong = await count(shop, '8710841030181,1.5\n8710841030181,\n1,0\n');
+  expect(errorJson(wrong.stderr).error.faults.map(({ line }: { line: number }) => line)).toEqual([1, 2, 3]);
+});
+
+test.for([
+  ['= 4', 'write = 42 7 to set pet 42 to 7'],
+  ['= 4 -1', 'write 0 to 9,999,999 units'],
+  ['4 x100000', 'write 1 to 99,999 units'],
+  ['4 x4006381333931', 'write 1 to 99,999 units'],
+  ['4 x0', 'write 1 to 99,999 units'],
+  ['A-4*1.5', 'write 1 to 99,999 units'],
+  ['rabbit x', 'write 1 to 99,999 units'],
+  ['- 4', 'to cancel the last line, type - and nothing else'],
+  ['done now', 'to end the count, type done and nothing else'],
+] as const)('exits with 2 for the mistaken line %j, and sends nothing', async ([line, why], { shop }) => {
+  await withCodes(shop, 'code,petId,name\nA-4,4,Rabbit\n');
+  const { code, stderr, stdout, requests } = await count(shop, `4\n8\n${line}\n8\n`);
+  expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+  expect(errorJson(stderr).error).toMatchObject({
+    kind: 'usage',
+    message: 'stdin has an error. Nothing was written.',
+    faults: [{ line: 3, message: expect.stringContaining(`${line}: ${why}`) }],
+  });
+  expect(await count(shop, `4\n${line}\n-\n8\n`, '--dry-run')).toMatchObject({ code: 0 });
+});
+
+test('lists unknown codes without counting them, and ends with the command that counts them', async ({ shop }) => {
+  const file = scanFile(shop);
+  writeFileSync(file, '4 x1\n004\n004\n7777777\nfoo x2\nfoo x0\nSHELF*12A\n');
+  const result = await count(shop, '', `${file} --yes`);
+  expect(result).toMatchObject({ code: 8, written: ['4 {"quantity":1}'] });
+  for (const line of ['  004        2\n', '  7777777    1\n', '  foo        2\n', '  SHELF*12A  1\n']) {
+    expect(result.stderr).toContain(line);
+  }
+  expect(result.stderr).toMatch(/Error: Not counted: 7 units of 5 unknown codes\.\n/);
+  expect(result.stderr).toContain(`Hint: petstock inventory count ${file} --yes --env staging\n`);
+});
+
+test('suggests what teaches a code if no scanned code is known, and never the same command', async ({ shop }) => {
+  const { code, stderr } = await count(shop, 'foo x2\n', '--yes');
+  expect(code).toBe(9);
+  expect(stderr).toContain("Hint: petstock config set codes '<codes.csv>'\n");
+  await withCodes(shop, 'code,petId\n55,4\n');
+  expect((await count(shop, 'foo x2\n', '--yes')).stderr).toContain(
+    "Hint: petstock inventory codes add foo '<petId>'\n",
   );
 });
 
-test('reports unknown codes however the input ends', async ({ shop }) => {
-  for (const flag of ['', ' -q', ' --json']) {
-    const [first, ...others] = await Promise.all(
-      ['foo', 'foo\n', 'foo\ndone\n', 'foo\ndone', 'foo\n\ndone\n\n'].map(async (tail) => {
-        const { stderr, code } = await count(shop, `1 x12\n${tail}`, `--new --dry-run${flag}`);
-        expect(stderr).toContain('foo: 1 kept apart, not a known code\n');
-        expect(stderr).toContain('foo  1');
-        return { stderr: stderr.replace(/\d+ of 1000 left, resets in .*/, ''), code };
-      }),
-    );
-    for (const other of others) expect(other).toEqual(first);
+test('reports codes whose pet the service does not have', async ({ shop }) => {
+  await withCodes(shop, 'code,petId\n55555555,99999\n56,99999\n');
+  const script = await count(shop, '4 x1\n55555555 x2\n56\n99998\n', '--yes');
+  expect(script.code).toBe(8);
+  expect(script.stderr).toMatch(
+    /\n {2}55555555, 56 \(pet 99999, which the service does not have\) {2}3\n {2}99998 +1\n/,
+  );
+});
+
+test('refuses scans after "done", and an empty count even with --yes and --all', async () => {
+  const shop = await openShop({ pets: 5 });
+  expect(await count(shop, '4\ndone\n7\n')).toMatchObject({
+    code: 2,
+    requests: [],
+    stderr: expect.stringContaining('\\"7\\" follows \\"done\\", which ends a count. Nothing was written.'),
+  });
+  for (const lines of ['', '\n-\n', 'done\n', '4\n-\n', '= foo 0\n', '# 4\n']) {
+    for (const args of ['--yes', '--yes --all', '--all --to -', '--all --dry-run']) {
+      const result = await count(shop, lines, args);
+      expect(result, `${args}: ${lines}`).toMatchObject({ code: 2, stdout: '', requests: [] });
+      expect(result.stderr).toContain('Nothing was counted');
+    }
   }
+});
+
+test('refuses a piped count without --yes or --to', async ({ shop }) => {
+  const stderr = await shop.refused('inventory count', { stdin: '4\n' });
+  expect(stderr).toMatch(/This needs confirmation.*\nHint: petstock inventory count --dry-run/);
+});
+
+test('sets unscanned pets to 0 with --all, but not beyond max-zero or with unknown codes', async () => {
+  const shop = await openShop({ pets: 5 });
+  const guarded = await count(shop, '1\n', '--yes --all --max-zero 1');
+  expect(guarded).toMatchObject({ code: 2, written: [], stderr: expect.stringContaining('max-zero allows 1') });
+  expect(await count(shop, '1\nfoo\n', '--yes --all')).toMatchObject({ code: 2, written: [] });
+  expect((await count(shop, '1\nfoo\n= foo 0\n', '--yes --all')).code).toBe(0);
+  expect(new Set((await stockOf(shop)).values())).toEqual(new Set([0, 1]));
+});
+
+test('warns of pets that --all sets to 0 although no bar code counts them', async () => {
+  const shop = await openShop({ pets: 7 });
+  await shop.exits('inventory set 3 7', 0);
+  await withCodes(shop, 'code,petId\n94046,1\n94047,2\n94048,4\n');
+  const { stderr } = await count(shop, '94046\n', '--all --dry-run');
+  expect(stderr.replace(/\s+/g, ' ')).toContain('4 pets that --all sets to 0 have no bar code in the codes file');
+  expect(stderr).toContain('  3: 7 → 0\n');
+});
+
+test('writes no stock in a dry run, which ends with 3 if it would', async ({ shop }) => {
+  expect(await count(shop, '4\n', '--dry-run --exit-code')).toMatchObject({ code: 3, written: [] });
 });

@@ -1,0 +1,363 @@
+import type { ErrorFault } from '../../shared/errors.ts';
+import { quoted } from '../../shared/parsed.ts';
+import { type BarCodes, isArticleNumber, knownCode, petOfCode, petOfText } from '../bar-codes.ts';
+import { grouped } from '../items.ts';
+import { isCalled, petsNear, petsOfLine } from '../pet-names.ts';
+import {
+  codeText,
+  hasControls,
+  isHelpWord,
+  isWord,
+  type KnownTexts,
+  parseScanLine,
+  petIdOfCode,
+  type ScanLine,
+  type ScannedUnits,
+} from './scan-line.ts';
+import { type CountStep, Tally } from './tally.ts';
+
+export type CountEvent =
+  | { readonly kind: 'counted'; readonly code: string; readonly step: CountStep }
+  | { readonly kind: 'unknown'; readonly code: string; readonly why: string; readonly units: number }
+  | { readonly kind: 'cancelled'; readonly step: CountStep }
+  | { readonly kind: 'nothingToCancel' }
+  /** A mistaken line, with its number unless it was typed. */
+  | { readonly kind: 'wrong'; readonly code: string; readonly why: string; readonly line: number | undefined }
+  /** A line that had counted nothing was cancelled. */
+  | { readonly kind: 'lineCancelled'; readonly line: string }
+  /** The line has two meanings, so it counts nothing until the question is answered. */
+  | { readonly kind: 'asked'; readonly question: ScanQuestion }
+  /** The user has typed `help`, or a word that only looks like a command, such as `quit`. */
+  | { readonly kind: 'help' }
+  /** A word that was not counted, with the pets that have it in their names or, if there are none, a similar name. */
+  | {
+      readonly kind: 'word';
+      readonly word: string;
+      readonly named: readonly bigint[];
+      readonly near: readonly bigint[];
+    }
+  | { readonly kind: 'sum' };
+
+/** A line with several meanings. Each choice has lines that mean one thing only. */
+export interface ScanQuestion {
+  readonly text: string;
+  readonly choices: readonly ScanChoice[];
+}
+
+interface ScanChoice {
+  /** The key that chooses it. */
+  readonly key: string;
+  readonly about: string;
+  /** The lines to take instead; none to leave the line out. */
+  readonly lines: readonly string[];
+  /** Whether each later number beside scans is a pet id as well. */
+  readonly isForAll?: boolean;
+}
+
+export interface CountKnown {
+  readonly codes: BarCodes;
+  /**
+   * The stock of each pet when the count began; undefined for a pet whose stock was unreadable. The map itself is
+   * undefined if the list of pets was not read yet.
+   */
+  readonly stock: ReadonlyMap<bigint, number | undefined> | undefined;
+}
+
+/** What was taken of a line. */
+export interface TakenLine {
+  readonly events: readonly CountEvent[];
+  /** The lines to keep in the file of the count: with one meaning each, and without those that count nothing. */
+  readonly kept: readonly string[];
+  readonly isDone: boolean;
+}
+
+/** How lines are read. */
+interface Reading {
+  /** The number of the line in its file; undefined if it was typed. */
+  readonly line?: number;
+  /** Whether a line with two meanings is a question; otherwise it is a mistake. */
+  readonly asks: boolean;
+}
+
+/** A line that `-` can cancel. */
+interface Entry {
+  readonly text: string;
+  readonly isInFile: boolean;
+  /** Set for a line that counts nothing. */
+  readonly fault?: ErrorFault;
+  /** The code of a scan. */
+  readonly code?: string;
+  readonly isBarCode?: boolean;
+  readonly isBare?: boolean;
+}
+
+/** Counts lines: the rules of a count, without its file, its screen and its service. */
+export class Counting {
+  readonly tally = new Tally();
+  /** The codes by which each pet was counted. */
+  readonly codesOfPets = new Map<bigint, Set<string>>();
+  readonly #entries: Entry[] = [];
+  /** Typed lines that were not counted because a question was open. */
+  readonly #unanswered: ErrorFault[] = [];
+  #question: ScanQuestion | undefined;
+  #hasBarCodes = false;
+  #areNumbersIds = false;
+  #lines = 0;
+
+  constructor(readonly known: CountKnown) {}
+
+  /** The mistaken lines, without cancelled ones. */
+  get mistakes(): readonly ErrorFault[] {
+    return [...this.#entries.flatMap(({ fault }) => fault ?? []), ...this.#unanswered];
+  }
+
+  /** The open question; the next line answers it. */
+  get question(): ScanQuestion | undefined {
+    return this.#question;
+  }
+
+  /** Whether a bar code was scanned, and not only ids and names. */
+  get hasBarCodes(): boolean {
+    return this.#hasBarCodes;
+  }
+
+  /** Takes note of whether a file has scans of bar codes. Call this before its lines are taken. */
+  lookAhead(lines: readonly string[]): void {
+    this.#hasBarCodes ||= lines.some((text) => {
+      const line = parseScanLine(text, this.#texts);
+      return line.kind === 'either' || ((line.kind === 'add' || line.kind === 'set') && this.#isBarCode(line.code));
+    });
+  }
+
+  /** Takes a line of a file, or a typed one, or the answer to the open question. */
+  take(text: string, reading: Reading = { asks: true }): TakenLine {
+    this.#lines += 1;
+    if (this.#question !== undefined) return this.#answer(this.#question, text, reading);
+    const isTyped = reading.line === undefined;
+    const line = parseScanLine(text, this.#texts);
+    if (isTyped && line.kind === 'add') {
+      const event = this.#wordOf(text, reading);
+      if (event !== undefined) return taken([event]);
+    }
+    switch (line.kind) {
+      case 'sum':
+        return taken([{ kind: 'sum' }]);
+      case 'done':
+        return { ...taken([]), isDone: true };
+      case 'comment':
+        return taken([], isTyped ? [codeText(text)] : []);
+      case 'back':
+        return this.#cancelLast();
+      case 'wrong':
+        return taken([this.#ignore(codeText(text), line.problem, reading)]);
+      case 'either':
+        return this.#ask(codeText(text), this.#questionOfTwo(codeText(text), line.readings), reading);
+      default: {
+        const question = this.#questionOf(line, isTyped);
+        if (question !== undefined) return this.#ask(codeText(text), question, reading);
+        // A typed number is kept with how many, so that it has one meaning wherever the file is read.
+        const kept = line.isBare === true ? `${line.code} x1` : codeText(text);
+        return taken([this.#count(line, kept)], [kept]);
+      }
+    }
+  }
+
+  get #texts(): KnownTexts {
+    const { codes } = this.known;
+    const isName = (text: string) => isCalled(codes.names, text);
+    return {
+      isBarCode: (text) => knownCode(codes, text) !== undefined,
+      isName,
+      isPet: (text) => this.#onlyNamed(text) !== undefined,
+    };
+  }
+
+  #isBarCode(code: string): boolean {
+    const { codes, stock } = this.known;
+    if (knownCode(codes, code) !== undefined) return true;
+    const petId = petIdOfCode(code);
+    return isArticleNumber(code) && !(petId !== undefined && stock?.has(petId) === true);
+  }
+
+  /**
+   * Returns the event of a typed word that is neither a code nor a name of exactly one pet, or of a typed line with
+   * control characters; undefined for any other text.
+   */
+  #wordOf(text: string, reading: Reading): CountEvent | undefined {
+    const { codes } = this.known;
+    const word = text.trim();
+    if (codes.pets.has(word)) return undefined;
+    if (hasControls(text))
+      return this.#ignore(codeText(text), 'it contains a control character: scan it again', reading);
+    if (isHelpWord(word)) return { kind: 'help' };
+    const named = isWord(word) ? this.#named(word) : undefined;
+    if (named === undefined || named.length === 1) return undefined;
+    return { kind: 'word', word, named, near: named.length > 0 ? [] : petsNear(codes.names, word) };
+  }
+
+  #ignore(text: string, why: string, { line }: Reading): CountEvent {
+    const fault = { line: line ?? this.#lines, message: `${quoted(text).slice(1, -1)}: ${why}` };
+    this.#entries.push({ text, isInFile: line !== undefined, fault });
+    return { kind: 'wrong', code: text, why, line };
+  }
+
+  /**
+   * Returns the question about a number of one to three digits beside scans of bar codes: it may be a pet id, or how
+   * many of the scan before or after it. Undefined for any other line.
+   */
+  #questionOf({ code, isBare }: Extract<ScanLine, ScannedUnits>, isTyped: boolean): ScanQuestion | undefined {
+    if (this.#areNumbersIds) return undefined;
+    const last = this.#entries.at(-1);
+    if (isBare === true) {
+      if (!this.#hasBarCodes) return undefined;
+      const ofLast = last?.code !== undefined && last.isBarCode === true ? last.code : undefined;
+      return this.#questionOfNumber(
+        code,
+        ofLast === undefined ? undefined : { code: ofLast, lines: ['-', `${ofLast} x${code}`] },
+      );
+    }
+    // The first bar code shows that a number before it may have been how many.
+    if (!isTyped || this.#hasBarCodes || !this.#isBarCode(code)) return undefined;
+    this.#hasBarCodes = true;
+    if (last?.isBare !== true || last.code === undefined) return undefined;
+    const question = this.#questionOfNumber(last.code, { code, lines: ['-', `${code} x${last.code}`] });
+    const choices = question.choices.map((choice): ScanChoice => {
+      if (choice.key === 'x') return choice;
+      return { ...choice, lines: choice.key === '-' ? ['-', code] : [code] };
+    });
+    return { ...question, choices };
+  }
+
+  /** @param scan the scan of which the number may be how many, and the lines that count so many of it */
+  #questionOfNumber(
+    number: string,
+    scan: { readonly code: string; readonly lines: readonly string[] } | undefined,
+  ): ScanQuestion {
+    const petId = this.#petOf(number);
+    const lines = [`${number} x1`];
+    const pet: ScanChoice[] =
+      petId === undefined
+        ? []
+        : [
+            { key: 'p', about: `pet ${this.#nameOf(petId)}`, lines },
+            { key: 'a', about: 'so is each number in this count', lines, isForAll: true },
+          ];
+    const many: ScanChoice[] =
+      scan === undefined || Number(number) === 0
+        ? []
+        : [{ key: 'x', about: `${number} units of ${this.#nameOfCode(scan.code)}`, lines: scan.lines }];
+    return {
+      text: `${number} beside scans: is it a pet, or how many?`,
+      choices: [...pet, ...many, { key: '-', about: 'neither', lines: [] }],
+    };
+  }
+
+  #questionOfTwo(text: string, readings: readonly ScannedUnits[]): ScanQuestion {
+    const choices = readings.map(({ code, units }, index): ScanChoice => {
+      const what = this.#petOf(code) ?? code;
+      const sum = this.tally.unitsOf(what) + units;
+      return {
+        key: `${index + 1}`,
+        about: `${grouped(units)} of ${this.#nameOfCode(code)}`,
+        lines: [`= ${code} ${sum}`],
+      };
+    });
+    return { text: `${text}: both are bar codes`, choices: [...choices, { key: '-', about: 'neither', lines: [] }] };
+  }
+
+  #nameOf(petId: bigint): string {
+    return `${petId} ${this.known.codes.names.get(petId) ?? ''}`.trimEnd();
+  }
+
+  #nameOfCode(code: string): string {
+    const petId = this.#petOf(code);
+    return petId === undefined ? code : (this.known.codes.names.get(petId) ?? code);
+  }
+
+  #ask(text: string, question: ScanQuestion, reading: Reading): TakenLine {
+    if (!reading.asks) {
+      const meanings = question.choices.flatMap(({ about, lines, isForAll }) =>
+        isForAll === true || lines.length === 0 ? [] : `${about} (write ${lines.at(-1)})`,
+      );
+      if (meanings.length < 2) meanings.push('how many of a scan (write its code and how many on one line)');
+      return taken([this.#ignore(text, `it may be ${meanings.join(' or ')}`, reading)]);
+    }
+    this.#question = question;
+    return taken([{ kind: 'asked', question }]);
+  }
+
+  #answer(question: ScanQuestion, text: string, reading: Reading): TakenLine {
+    const word = codeText(text);
+    const choice = question.choices.find(({ key }) => key === word.toLowerCase());
+    if (choice === undefined) {
+      const keys = question.choices.map(({ key }) => key).join(', ');
+      const why = `it was not counted: first answer with ${keys}`;
+      if (word !== '' && reading.line === undefined) {
+        this.#unanswered.push({ line: this.#lines, message: `${quoted(word).slice(1, -1)}: it was not counted` });
+      }
+      const asked: CountEvent = { kind: 'asked', question };
+      return taken(word === '' ? [asked] : [{ kind: 'wrong', code: word, why, line: undefined }, asked]);
+    }
+    this.#question = undefined;
+    this.#areNumbersIds ||= choice.isForAll === true;
+    const parts = choice.lines.map((line) => this.take(line, reading));
+    return taken(
+      parts.flatMap(({ events }) => events),
+      parts.flatMap(({ kept }) => kept),
+    );
+  }
+
+  /** Leaves the open question without an answer, at the end of the input. */
+  leaveQuestion(): void {
+    if (this.#question === undefined) return;
+    this.#unanswered.push({ line: this.#lines, message: `${this.#question.text} Not answered, so not counted` });
+    this.#question = undefined;
+  }
+
+  #cancelLast(): TakenLine {
+    const last = this.#entries.pop();
+    const kept = last?.isInFile === true ? ['-'] : [];
+    if (last?.fault !== undefined) return taken([{ kind: 'lineCancelled', line: last.text }], kept);
+    const step = last === undefined ? undefined : this.tally.cancelLast();
+    return taken([step === undefined ? { kind: 'nothingToCancel' } : { kind: 'cancelled', step }], kept);
+  }
+
+  #count({ kind, code, units, problem, isBare = false }: Extract<ScanLine, ScannedUnits>, text: string): CountEvent {
+    const { codes } = this.known;
+    const pet = problem === undefined ? this.#petOf(code) : undefined;
+    const what = pet ?? (problem === undefined ? (knownCode(codes, code) ?? code) : code);
+    const ofCase = kind === 'add' ? (codes.units.get(knownCode(codes, code) ?? '') ?? 1) : 1;
+    const step = this.tally[kind](what, units * ofCase);
+    this.#entries.push({ text, isInFile: true, code, isBarCode: this.#isBarCode(code), isBare });
+    if (pet === undefined) return { kind: 'unknown', code, why: problem ?? this.#whyUnknown(code), units: step.after };
+    if (code !== `${pet}`) this.codesOfPets.set(pet, (this.codesOfPets.get(pet) ?? new Set()).add(code));
+    return { kind: 'counted', code, step };
+  }
+
+  #petOf(code: string): bigint | undefined {
+    const { codes, stock } = this.known;
+    const petId = petOfText(codes, code) ?? this.#onlyNamed(code);
+    return petId === undefined || stock === undefined || stock.has(petId) ? petId : undefined;
+  }
+
+  #named(text: string): readonly bigint[] {
+    return petsOfLine(this.known.codes.names, text);
+  }
+
+  #onlyNamed(text: string): bigint | undefined {
+    const [petId, ...others] = this.#named(text);
+    return others.length === 0 ? petId : undefined;
+  }
+
+  #whyUnknown(code: string): string {
+    const petId = petOfCode(this.known.codes, code) ?? this.#onlyNamed(code);
+    if (petId !== undefined) return `there is no pet ${petId}`;
+    const named = this.#named(code).length;
+    if (named > 0) return `${grouped(named)} pets have that name`;
+    return petIdOfCode(code) === undefined ? 'not a known code' : 'there is no such pet';
+  }
+}
+
+function taken(events: readonly CountEvent[], kept: readonly string[] = []): TakenLine {
+  return { events, kept, isDone: false };
+}

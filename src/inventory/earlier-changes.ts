@@ -1,0 +1,110 @@
+import type { Change } from './change.ts';
+
+/** A change of stock that the history has, and that was or may have been written. */
+export interface EarlierChange {
+  readonly run: string;
+  /** When the run began, in milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly command: string;
+  /** The file of the run; `-` is stdin. */
+  readonly file: string | undefined;
+  readonly petId: bigint;
+  readonly before: number | undefined;
+  /** The stock that was written. */
+  readonly after: number;
+  readonly delta: number | undefined;
+  readonly ref: string | undefined;
+}
+
+/** A delta whose pet an earlier run has changed under the same `ref`. */
+export interface RepeatedDelta {
+  readonly change: Change;
+  /** The earlier deltas, the newest first. */
+  readonly earlier: readonly EarlierChange[];
+  /** Whether an earlier run, or all of them together, added exactly this delta. */
+  readonly isSame: boolean;
+}
+
+/**
+ * Finds deltas that may have been applied before: a pet that was changed under the same `ref`, such as the number of a
+ * delivery note that came corrected, or was scanned twice.
+ * @param earlier the newest first
+ */
+export function repeatedDeltas(
+  changes: readonly Change[],
+  earlier: readonly EarlierChange[],
+): readonly RepeatedDelta[] {
+  const known = new Map<string, EarlierChange[]>();
+  for (const row of earlier) {
+    if (row.delta === undefined || row.ref === undefined) continue;
+    const key = keyOf(row.petId, row.ref);
+    known.set(key, [...(known.get(key) ?? []), row]);
+  }
+  return changes.flatMap((change): RepeatedDelta | readonly RepeatedDelta[] => {
+    const { petId, delta, ref } = change;
+    const rows = delta === undefined || delta === 0 || ref === undefined ? [] : (known.get(keyOf(petId, ref)) ?? []);
+    if (rows.length === 0) return [];
+    const deltas = rows.map((row) => row.delta ?? 0);
+    const isSame = deltas.includes(delta ?? 0) || deltas.reduce((sum, each) => sum + each, 0) === delta;
+    return { change, earlier: rows, isSame };
+  });
+}
+
+function keyOf(petId: bigint, ref: string): string {
+  return `${petId} ${ref}`;
+}
+
+/** A counted pet, with what the history knows of it. */
+export interface CountedBefore {
+  readonly petId: bigint;
+  readonly counted: number;
+  /** The newest stock-take that has set the pet. */
+  readonly earlier: EarlierChange;
+}
+
+/**
+ * Finds pets that another stock-take has set: two shelves of one pet are one count, and the second would replace the
+ * first. The same file with the same count is no other one.
+ * @param earlier the newest first
+ * @param file the path of the counted file; undefined for stdin
+ */
+export function countedBefore(
+  counts: ReadonlyMap<bigint, number>,
+  earlier: readonly EarlierChange[],
+  file: string | undefined,
+): readonly CountedBefore[] {
+  const last = new Map<bigint, EarlierChange>();
+  for (const row of earlier) {
+    if (row.command === 'inventory count' && row.delta === undefined && !last.has(row.petId)) last.set(row.petId, row);
+  }
+  return [...counts].flatMap(([petId, counted]) => {
+    const row = last.get(petId);
+    if (row === undefined || (row.file !== undefined && row.file === file && row.after === counted)) return [];
+    return { petId, counted, earlier: row };
+  });
+}
+
+/** How long units that came in may still stand beside the shelf, in milliseconds. */
+const unpacking = 2 * 3600 * 1000;
+
+/**
+ * Finds changes of counted pets that the count may lack: units that came in during the last two hours, and everything
+ * that was written since the count began.
+ * @param began when the count began; undefined if it is not known
+ */
+export function changedNearby(
+  petIds: ReadonlySet<bigint>,
+  earlier: readonly EarlierChange[],
+  { began, now }: { readonly began: number | undefined; readonly now: number },
+): readonly EarlierChange[] {
+  return earlier.filter((row) => {
+    if (!petIds.has(row.petId) || (row.command === 'inventory count' && row.delta === undefined)) return false;
+    const isIncoming = changeOf(row) > 0 && row.at > now - unpacking;
+    return isIncoming || (began !== undefined && row.at >= began);
+  });
+}
+
+/** Returns the change of the stock; 0 if it is not known. */
+export function changeOf({ before, after, delta }: EarlierChange): number {
+  return delta ?? (before === undefined ? 0 : after - before);
+}
