@@ -40,7 +40,7 @@ test.each<[string, CountEvent, number, string]>([
     80,
     '␛[31m42x: ignored, no number␛[39m',
   ],
-  ['a cancelled line', { kind: 'lineCancelled', line: '= 42' }, 80, '= 42: cancelled'],
+  ['a cancelled line', { kind: 'lineCancelled', line: '= 42' }, 80, '│ = 42: cancelled'],
   ['the sum', { kind: 'sum' }, 80, '1,213 units, 8 pets, 1 unknown, 15 scans'],
 ])('prints one line of a count for %s', (_, event, width, line) => {
   expect(eventLines(event, { sum, mode: 'count', names, paint, width }).map(visible)).toEqual([line]);

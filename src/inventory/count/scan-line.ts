@@ -59,7 +59,6 @@ export function parseScanLine(line: string, known: KnownTexts): ScanLine {
   if (/^done$/i.test(text)) return { kind: 'done' };
   const whole: ScanLine = { kind: 'add', code: text, units: 1 };
   if (known.isBarCode(text) || known.isName(text)) return whole;
-  if (text.startsWith('#')) return { kind: 'comment' };
   if (text.length > maxCode) {
     const problem = `this line is longer than ${maxCode} characters, the maximum for a code`;
     return { kind: 'add', code: `${text.slice(0, maxCode - 1)}…`, units: 1, problem };
@@ -68,6 +67,8 @@ export function parseScanLine(line: string, known: KnownTexts): ScanLine {
   if (/^\d{1,3}$/.test(text)) return { ...whole, isBare: true };
   // The separator needs a space before an x: `42x3` is a code. It comes last: `Sand x 5 x2` is two of `Sand x 5`.
   const [, left, right = ''] = /^(.*\S)(?:\s+[x\u00d7]\s*|\s*\*\s*)(\S.*)?$/is.exec(text) ?? [];
+  const isKnown = left !== undefined && (known.isBarCode(left) || known.isName(left));
+  if (text.startsWith('#') && !isKnown) return { kind: 'comment' };
   if (left !== undefined && (right === '' || /^[-+]?\d/.test(right) || known.isBarCode(right))) {
     return severalOf(left, right, known) ?? whole;
   }

@@ -66,7 +66,7 @@ test('completes options without a dash if nothing else can follow', async () => 
 const unknown =
   '--address-limit --admin-host --admin-port --admin-token --after --ban-seconds --ban-strikes --before --code --command ' +
   '--concurrency --cors --data --database --delimiter --drain --expect --fault --fields --for --header --host --interval ' +
-  '--keep --keep-alive --key --label --limit --limit-day --limit-minute --max-changes --max-quantity --max-wait --max-zero ' +
+  '--keep --keep-alive --key --limit --limit-day --limit-minute --max-changes --max-quantity --max-wait --max-zero ' +
   '--metrics-token --min-quantity --min-rows --name --pet --pets --port --reason --ref --retries --seed --since --timeout ' +
   '--trust-proxy --until --url --user --window-seconds';
 

@@ -14,7 +14,7 @@ test('codes add fills the columns of the file, and codes list prints all codes',
   expect(added).toMatchObject({ code: 0, requests: [], stderr: expect.stringContaining('Added 4006381333931 to ') });
   expect(readFileSync(file, 'utf8').split('\n').at(-2)).toBe('4006381333931,9007199254740993,"Lady, ""big""",');
   const listed = await shop.run('inventory codes list -o tsv');
-  expect(listed.stdout).toBe('007\t4\tRex\t3\n4006381333931\t9007199254740993\tLady, "big"\t\n\t9\tMia\t\n');
+  expect(listed.stdout).toBe('007\t4\tRex\t3\t\n4006381333931\t9007199254740993\tLady, "big"\t\t\n\t9\tMia\t\t\n');
   expect((await shop.run('inventory codes add 007 4')).stderr).toContain('is already in');
   expect(await shop.refused('inventory codes add 007 5')).toContain('"007" is the code of pet 4 in');
   expect(await shop.json('inventory codes add 008 4 --json')).toEqual({
@@ -42,7 +42,7 @@ test('codes add refuses a name without a column for it, and another name for a n
   await shop.exits(['inventory', 'codes', 'add', '008', '4', 'Rex'], 0, 'Added 008 to ');
   await shop.exits(['inventory', 'codes', 'add', '009', '6', 'Mia'], 0, 'Added the name of pet 6 to ');
   await shop.exits(['inventory', 'codes', 'add', '009', '6', 'Mia'], 0, '009 is already in ');
-  expect((await shop.run('inventory codes list -o tsv')).stdout).toBe('007\t4\tRex\t\n009\t6\tMia\t\n008\t4\tRex\t\n');
+  expect((await shop.run('inventory codes list -o tsv')).stdout).toBe('007\t4\tRex\t\t\n009\t6\tMia\t\t\n008\t4\tRex\t\t\n');
 });
 
 test('codes add warns if a code may also be the id of another pet', async ({ shop }) => {
@@ -70,10 +70,10 @@ test('codes add begins a new line if the file does not end with a newline', asyn
   await Promise.all([1, 2, 3].map((at) => shop.run(`inventory codes add X-${at} ${at}`)));
   expect((await shop.run('inventory codes list -o tsv')).stdout.split('\n').sort()).toEqual([
     '',
-    '007\t4\t\t',
-    'X-1\t1\t\t',
-    'X-2\t2\t\t',
-    'X-3\t3\t\t',
+    '007\t4\t\t\t',
+    'X-1\t1\t\t\t',
+    'X-2\t2\t\t\t',
+    'X-3\t3\t\t\t',
   ]);
   expect(readFileSync(file, 'utf8')).toMatch(/^petId\tcode\r\n4\t007\n/);
 });

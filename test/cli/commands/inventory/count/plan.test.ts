@@ -32,7 +32,7 @@ test('refuses a delivery that is scanned again under its ref, unless --skip-appl
   expect(again).toMatchObject({ code: 2, requests: [] });
   const { message, hint } = errorJson(again.stderr).error;
   expect(message).toMatch(
-    /^1 pet was already changed under ref N-7\. Nothing was sent\. .*\n 4: \+5 by run \w{4} at .*; now \+5$/s,
+    /^1 pet was already changed under ref N-7\. Nothing was sent\. .*\n *4: \+5 by run \w{4} at .*; now \+5$/s,
   );
   expect(hint).toBe('petstock inventory count --add --ref N-7 --skip-applied --json --yes --env staging');
   const rest = await scan('4 x5\n6 x2\n', ' --skip-applied');

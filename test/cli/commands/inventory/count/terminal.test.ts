@@ -55,7 +55,7 @@ test('continues with a file that is there, and says what it holds', async ({ sho
 
 test('keeps the scans at Ctrl-C, and leaves no file without any', async ({ shop }) => {
   const file = scanFile(shop);
-  const none = await count(shop, 'help\n\n', [file], { ...person, ctrlCAt: /done +ends/ });
+  const none = await count(shop, 'help\n \n \n', [file], { ...person, ctrlCAt: /done +ends/ });
   expect(none).toMatchObject({ code: 130, stderr: expect.stringContaining('Interrupted. Nothing was counted') });
   expect(existsSync(file)).toBe(false);
   const { code, stderr } = await count(shop, '4\nfoo1\n4\n', [file], { ...person, ctrlCAt: /foo1: 1/ });
