@@ -58,7 +58,7 @@ test('keeps the scans at Ctrl-C, and leaves no file without any', async ({ shop 
   const none = await count(shop, 'help\n \n \n', [file], { ...person, ctrlCAt: /done +ends/ });
   expect(none).toMatchObject({ code: 130, stderr: expect.stringContaining('Interrupted. Nothing was counted') });
   expect(existsSync(file)).toBe(false);
-  const { code, stderr } = await count(shop, '4\nfoo1\n4\n', [file], { ...person, ctrlCAt: /foo1: 1/ });
+  const { code, stderr } = await count(shop, '4\nfoo1\n \n \n \n4\n', [file], { ...person, ctrlCAt: /foo1: 1/ });
   expect(code).toBe(130);
   expect(stderr.replace(/\s+/g, ' ')).toContain(`Interrupted. ${file} keeps 1 unit, 1 pet, 1 unknown.`);
   expect(stderr).toContain(`Hint: petstock inventory count ${file} --env staging\n`);
