@@ -112,8 +112,8 @@ export default {
     late(
       'postgres-late',
       'the driver of PostgreSQL is loaded where a database is asked for: import() what uses it',
-      { path: '^(bin|src)/', pathNot: '^src/service/storage/postgres/' },
-      { path: ['node_modules/pg/', '^src/service/storage/postgres/'] },
+      { path: '^(bin|src)/' },
+      { path: 'node_modules/pg/' },
     ),
     {
       name: 'real-clock',

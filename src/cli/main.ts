@@ -25,7 +25,7 @@ export async function main(given: Context): Promise<number> {
       // Commander passes the operands (variadic ones as an array), then the options of this command, then the command.
       const command = args.at(-1) as PetstockCommand;
       const operands = args.slice(0, -2).flat() as string[];
-      const running = runningCommand(program, context.env);
+      const running = runningCommand(program);
       if (!running.takesKeys) refuseTypedKey(operands, running.name);
       // Loaded late, because help and version don't need it.
       const { openInvocation } = await import('./invocation/invocation.ts');
@@ -62,7 +62,7 @@ export async function main(given: Context): Promise<number> {
     return exitCodes.ok;
   } catch (error) {
     const { reportError } = await import('./report.ts');
-    const running = runningCommand(program, context.env);
+    const running = runningCommand(program);
     return reportError(error, { context, globals: shared().options, invocation: opened, running });
   }
 }

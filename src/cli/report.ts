@@ -1,6 +1,5 @@
 import { grouped } from '../inventory/items.ts';
 import { errorJson, errorText } from '../output/error-text.ts';
-import { exactJson } from '../output/exact-json.ts';
 import { createPaint, wantsColor } from '../output/terminal.ts';
 import { barred } from '../output/text-width.ts';
 import { formatDuration, localTime, minuteOf } from '../output/time.ts';
@@ -50,7 +49,7 @@ export interface ReportOptions {
 export async function reportError(thrown: unknown, options: ReportOptions): Promise<number> {
   if (thrown instanceof ClosedPipeError || thrown instanceof ChangesFound) return exitCodes[thrown.kind];
   const error = thrown instanceof PetstockError ? thrown : await defect(thrown);
-  const { context, globals, invocation, running } = options;
+  const { context, globals, invocation } = options;
   const exitCode = exitCodeOf(error, context.interrupted);
   const { stderr, env } = context;
   const at = new Date(context.clock.now()).toISOString();
@@ -65,10 +64,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   const facts = error instanceof UsageError ? withoutTypedKeys(texts, context.argv, env) : texts;
   // Printed before the error, because the error must be the last line on stderr.
   if (globals.debug === 'text' && error.cause instanceof Error) await sink.write(`${stackText(error.cause, sink)}\n`);
-  if (running.logs) {
-    const message = [facts.message, ...facts.lines].join('\n');
-    await sink.write(`${exactJson({ time: at, level: 'error', message, exitCode, hint: facts.hint })}\n`);
-  } else if (globals.debug === 'json') {
+  if (globals.debug === 'json') {
     const stack = error.cause instanceof Error ? error.cause.stack : undefined;
     await sink.write(errorJson(facts, exitCode, { at, event: 'error', stack }));
   } else if (invocation?.results.wantsJson ?? wantsJson(globals)) {

@@ -1,58 +1,35 @@
-import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { RunningService, ServiceOptions } from '../service/index.ts';
 import { createFileAtomically } from '../shared/atomic-file.ts';
-import { FailureError, UnavailableError, UsageError } from '../shared/errors.ts';
-import { petstock } from '../shared/hint.ts';
-import { makePrivateFolder, privateDatabase, readPrivateFile } from '../shared/private-files.ts';
+import { FailureError, UsageError } from '../shared/errors.ts';
+import { fileErrorReason, systemCode } from '../shared/file-error.ts';
+import { petstock, shellWord } from '../shared/hint.ts';
+import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
+import { isSqliteError, sqliteCodeOf, sqliteCodes } from '../shared/sqlite-engine.ts';
 import type { Context } from './context.ts';
 
 export const sandboxPlan = 'business';
 
+export const inMemory = ':memory:';
+
 /**
- * Starts the sandbox, for one command or with the given options. The plan of a stored key changes only if the
- * options set a plan or limits, because a command must not change the limits of a running `sandbox serve`.
- * @throws UsageError for an invalid fault, port, address or file; UnavailableError if the database does not respond;
- * FailureError if the sandbox's folder or key can't be used
+ * Starts the sandbox, for one command or with the given options. Without a file of its own it uses that of the sandbox.
+ * A server in memory has a key of its own, and neither needs nor makes a folder.
+ * @throws UsageError for an invalid fault, port, address or file; FailureError if the sandbox's folder or key can't be
+ * used
  */
 export async function startSandbox(context: Context, options: Partial<ServiceOptions> = {}): Promise<RunningService> {
-  const { FaultSpecError, startService, TlsError } = await import('../service/index.ts');
-  const own = await openSandbox(context.folders.state);
-  const { file = own.file, database, clock = context.clock } = options;
-  // A server in memory is independent of the sandbox, so the service creates a key for it.
-  const key = options.key ?? (file === ':memory:' ? undefined : own.key);
-  const isFile = database === undefined && file !== ':memory:';
-  const folder = dirname(resolve(file));
-  if (isFile && !existsSync(folder)) makePrivateFolder(folder);
-  return startService({
-    ...options,
-    file: isFile ? withUsageErrors(() => privateDatabase(file)) : file,
-    key,
-    clock,
-  }).catch(async (cause) => {
+  const { FaultSpecError, startService } = await import('../service/index.ts');
+  const { state } = context.folders;
+  const { file = sandboxFile(state), clock = context.clock } = options;
+  if (file !== inMemory) makePrivateFolder(file === sandboxFile(state) ? state : dirname(resolve(file)));
+  const key = options.key ?? (file === inMemory ? undefined : await sandboxKey(state));
+  return startService({ ...options, file, key, clock }).catch((cause) => {
     if (cause instanceof FaultSpecError) {
       throw new UsageError(cause.message, { cause, hint: 'petstock sandbox serve --help' });
     }
-    if (cause instanceof TlsError) throw new UsageError(cause.message, { cause });
-    throw listenError(cause, options) ?? (await storageError(cause, { file, database, isOwn: file === own.file }));
+    throw listenError(cause, options) ?? storageError(cause, context, file);
   });
-}
-
-/**
- * Returns the result of `read` for a file that an option names.
- * @throws UsageError in place of a FailureError, such as for a file that another user owns or can write to
- */
-export function withUsageErrors<Result>(read: () => Result): Result {
-  try {
-    return read();
-  } catch (cause) {
-    throw cause instanceof FailureError ? new UsageError(cause.message, { cause, hint: cause.hint }) : cause;
-  }
-}
-
-interface FailedStorage extends Pick<ServiceOptions, 'file' | 'database'> {
-  /** Whether the file is the database of `--env sandbox`. */
-  readonly isOwn?: boolean;
 }
 
 /**
@@ -60,35 +37,32 @@ interface FailedStorage extends Pick<ServiceOptions, 'file' | 'database'> {
  * reset only if the sandbox is damaged: any other file does not belong to petstock, and a sandbox of a later version
  * still has its stock.
  */
-export async function storageError(cause: unknown, { file = '', database, isOwn = false }: FailedStorage) {
-  const { StorageError } = await import('../service/index.ts');
-  if (!(cause instanceof StorageError)) return cause;
-  if (database !== undefined) {
-    // Unlike the file below, the URL is not repeated, because it may contain a password.
-    const isRefused = cause.kind === 'unusable' || cause.kind === 'damaged';
-    return new (isRefused ? UsageError : UnavailableError)(`The database can't be used: ${cause.message}`, { cause });
-  }
-  const hint = isOwn && cause.kind === 'damaged' ? 'petstock sandbox reset' : undefined;
-  return new UsageError(`The sandbox can't use ${file}: ${cause.message}`, { cause, hint });
+export function storageError(cause: unknown, { folders }: Pick<Context, 'folders'>, file: string): unknown {
+  const isDamaged = isDamage(cause);
+  const isStorage = cause instanceof Error && cause.name === 'StorageError';
+  if (!isStorage && !isSqliteError(cause) && systemCode(cause) === undefined) return cause;
+  const reason = isStorage || isSqliteError(cause) ? cause.message : fileErrorReason(cause);
+  const hint = file === sandboxFile(folders.state) && isDamaged ? 'petstock sandbox reset' : undefined;
+  return new UsageError(`The sandbox can't use ${file}: ${reason}`, { cause, hint });
 }
 
-/**
- * Creates an error that says why the service can't listen; undefined for any other cause. The port comes from the
- * system's error, because the service may listen on two ports.
- */
+/** Reports whether an error means that a file is not a database, or that its content is not valid. */
+export function isDamage(error: unknown): boolean {
+  const code = sqliteCodeOf(error);
+  return code === sqliteCodes.corrupt || code === sqliteCodes.notADatabase;
+}
+
+/** Creates an error that says why the service can't listen; undefined for any other cause. */
 function listenError(
-  cause: NodeJS.ErrnoException & { readonly port?: number },
-  { host: ofService = '127.0.0.1', adminHost, adminPort }: Partial<ServiceOptions>,
+  cause: NodeJS.ErrnoException & { readonly port?: number; readonly syscall?: string },
+  { host = '127.0.0.1', port }: Partial<ServiceOptions>,
 ): UsageError | undefined {
-  const isAdmin = cause.port !== undefined && cause.port === adminPort;
-  const option = isAdmin ? '--admin-port' : '--port';
-  const host = isAdmin ? (adminHost ?? ofService) : ofService;
-  const hint = petstock`sandbox serve ${option} 0`;
-  switch (cause.code) {
+  const hint = petstock`sandbox serve --port 0`;
+  switch (cause.syscall === 'listen' || cause.syscall === 'getaddrinfo' ? cause.code : undefined) {
     case 'EADDRINUSE':
-      return new UsageError(`Another program uses port ${cause.port} on ${host}`, { cause, hint });
+      return new UsageError(`Another program uses port ${port} on ${host}`, { cause, hint });
     case 'EACCES':
-      return new UsageError(`You have no permission to use port ${cause.port} on ${host}`, { cause, hint });
+      return new UsageError(`You have no permission to use port ${port} on ${host}`, { cause, hint });
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
@@ -98,55 +72,55 @@ function listenError(
   }
 }
 
-/**
- * Returns the path of the database and the key that are kept between commands. The key is created on first use.
- * @throws FailureError if the folder or the key belongs to another user, or others can write to it
- */
-export async function openSandbox(stateFolder: string) {
-  makePrivateFolder(stateFolder);
-  const keyFile = keyFileIn(stateFolder);
-  const key = readKey(keyFile) ?? (await makeKey(keyFile));
-  return { file: sandboxFile(stateFolder), key };
-}
-
 export function sandboxFile(stateFolder: string): string {
   return join(stateFolder, 'sandbox.db');
 }
 
+/**
+ * Returns the key that is kept between commands, and creates it on first use. If several first commands run at once,
+ * all of them use the key that was stored first.
+ * @throws FailureError if the folder or the key belongs to another user, others can write to it, or it can't be read
+ */
+export async function sandboxKey(stateFolder: string): Promise<string> {
+  makePrivateFolder(stateFolder);
+  const known = ownKey(stateFolder);
+  if (known !== undefined) return known;
+  const { generateKey } = await import('../service/index.ts');
+  const file = keyFileIn(stateFolder);
+  await createFileAtomically(file, generateKey());
+  const key = ownKey(stateFolder);
+  if (key === undefined) {
+    throw new FailureError(`The sandbox key in ${file} is empty`, { hint: `rm ${shellWord(file)}` });
+  }
+  return key;
+}
+
+/** Returns the key of the sandbox; undefined if it has none yet. @throws FailureError if it can't be read */
 export function ownKey(stateFolder: string): string | undefined {
-  return readKey(keyFileIn(stateFolder));
+  return readKey(stateFolder)?.text.trim() || undefined;
 }
 
 /**
  * Makes the sandbox's key private if other users could read it.
  * @returns a warning for the user; undefined if the key was private, or is missing
- * @throws FailureError if the file belongs to another user, or others can write to it
+ * @throws FailureError if the file belongs to another user, others can write to it, or it can't be read
  */
 export function narrowSandbox(stateFolder: string): string | undefined {
-  return readPrivateFile(keyFileIn(stateFolder))?.warning;
+  return readKey(stateFolder)?.warning;
+}
+
+function readKey(stateFolder: string) {
+  try {
+    return readPrivateFile(keyFileIn(stateFolder));
+  } catch (cause) {
+    if (systemCode(cause) === undefined) throw cause;
+    throw new FailureError(`The sandbox in ${stateFolder} can't be used: ${fileErrorReason(cause)}`, {
+      cause,
+      hint: `chmod u+rwx ${shellWord(stateFolder)}`,
+    });
+  }
 }
 
 function keyFileIn(stateFolder: string): string {
   return join(stateFolder, 'sandbox.key');
-}
-
-/**
- * Creates and returns the sandbox's key. If several first commands run at once, all of them use the key that was stored
- * first.
- */
-async function makeKey(keyFile: string): Promise<string> {
-  const { generateKey } = await import('../service/index.ts');
-  await createFileAtomically(keyFile, generateKey());
-  const key = readKey(keyFile);
-  if (key === undefined) throw new FailureError(`The sandbox key in ${keyFile} can't be read`);
-  return key;
-}
-
-function readKey(file: string): string | undefined {
-  try {
-    return readPrivateFile(file)?.text.trim() || undefined;
-  } catch (error) {
-    if (error instanceof FailureError) throw error;
-    return undefined;
-  }
 }

@@ -1,10 +1,9 @@
 export { FaultSpecError } from './faults/grammar.ts';
-export { TlsError } from './http/tls.ts';
-export { generateKey, idOfKey } from './keys/key.ts';
-export { openApiDocument } from './openapi/document.ts';
+export { type InventoryItem, type PetStatus, petStatuses, type Stock } from './item.ts';
+export type { JournalEntry } from './journal.ts';
+export { generateKey } from './key.ts';
+export { openApiDocument } from './openapi.ts';
 export { isLoopback, type ServiceOptions } from './options.ts';
-export { type PetStatus, type SeedStock, type StockItem, seededStock } from './seed/stock.ts';
-export { type RunningService, startService } from './start.ts';
-export { adoptKey, issueKey, type KeyGrant, openStorage } from './storage/open-storage.ts';
-export { backupDatabase, inspectDatabase } from './storage/sqlite/schema.ts';
-export { type KeyRecord, type ServiceStorage, StorageError } from './storage/storage.ts';
+export { seededStock } from './seed.ts';
+export { type RunningService, startService } from './service.ts';
+export { openStore, StorageError, type Store } from './store.ts';

@@ -2,20 +2,15 @@ export interface JournalEntry {
   /** When the request arrived, by the service's clock: milliseconds since the Unix epoch. */
   readonly time: number;
   readonly method: string;
-  /**
-   * For example, `/v1/inventory/5`, or `/v1/inventory/{petId}` if the id is not valid. A path outside the API is
-   * recorded as `…`.
-   */
+  /** See `loggablePath`. */
   readonly path: string;
-  /** The first 1024 characters of the body; null if none was read completely, or if it was not UTF-8. */
+  /** The body; null if none was read completely, or if it was not UTF-8. */
   readonly body: string | null;
   /** The status that was sent; null while the request is pending, and if no response was sent. */
   readonly status: number | null;
 }
 
 const KEPT = 10_000;
-
-export const CHARACTERS_KEPT = 1024;
 
 export interface OpenEntry {
   body: string | null;

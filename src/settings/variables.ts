@@ -47,10 +47,9 @@ function prefix(store: string | undefined): string {
 }
 
 /**
- * Matches variables that contain a key, or the URL of a database (with its password); also all options of `sandbox
- * serve`, because some are tokens.
+ * Matches variables that contain a key, or the URL of a database (with its password).
  */
-const secret = /^PETSTOCK_((.+_)?API_KEY|STATE_URL|SERVE_)/i;
+const secret = /^PETSTOCK_((.+_)?API_KEY|STATE_URL|SANDBOX_KEY)/i;
 
 /** Returns the variables for a program that petstock starts, without petstock's secrets. */
 export function withoutSecrets(env: Environment): Record<string, string | undefined> {

@@ -41,7 +41,7 @@ test('uses less to show a table that is longer than the terminal', async () => {
 
 test("passes the user's LESS to the pager, but no key or password", async () => {
   const url = 'postgresql://ann:psk_x@127.0.0.1:1/pets';
-  const hidden = { PETSTOCK_NORTH_API_KEY_STAGING: 'psk_x', PETSTOCK_STATE_URL: url, PETSTOCK_SERVE_DATABASE: url };
+  const hidden = { PETSTOCK_NORTH_API_KEY_STAGING: 'psk_x', PETSTOCK_STATE_URL: url, PETSTOCK_SANDBOX_KEY: 'psk_x' };
   const { pager } = await list({ env: { LESS: '-i', ...hidden } });
   expect(pager.commands[0]?.env).toMatchObject({ LESS: '-i' });
   expect(Object.keys(pager.commands[0]?.env ?? {}).filter((name) => name.includes('KEY'))).toEqual([]);

@@ -15,22 +15,19 @@ async function leaveState({ folders, service }: Shop): Promise<void> {
   database.close();
 }
 
-const stockOf = async ({ service }: Shop) => {
-  const { stock } = await service.controls.snapshot();
-  return [...stock.items].slice(0, 8).map(({ quantity }) => Number(quantity));
-};
+const stockOf = ({ service }: Shop) => [...service.store.items()].slice(0, 8).map(({ quantity }) => Number(quantity));
 
 test('resumes an unfinished run of 0.2.0, and recognizes a file that 0.2.0 applied', async ({ shop }) => {
   const quantities = [20, 20, 15, 15, 10, 10, 10, 10];
   for (const [index, quantity] of quantities.entries())
-    await shop.service.controls.setPet(BigInt(index + 1), { quantity: BigInt(quantity) });
+    shop.service.store.setQuantity(BigInt(index + 1), BigInt(quantity));
   await leaveState(shop);
   const again = changeFile(shop, 'petId,delta\n1,10\n2,10\n');
   await shop.exits(['inventory', 'apply', again, '--yes'], 2, '--again');
   shop.clock.advance(60_000);
   const { stdout } = await shop.exits('inventory apply --resume latest --yes --json', 0);
   expect(JSON.parse(stdout)).toMatchObject({ counts: { applied: 6 } });
-  expect(await stockOf(shop)).toEqual([20, 20, 15, 15, 15, 15, 15, 15]);
+  expect(stockOf(shop)).toEqual([20, 20, 15, 15, 15, 15, 15, 15]);
   expect(await shop.json('history list --json')).toHaveLength(3);
   await shop.exits('state check', 0);
   await shop.exits('inventory set 9 8 --read-first', 0);

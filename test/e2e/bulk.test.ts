@@ -6,8 +6,7 @@ import { serve } from '../support/program.ts';
 import { stockOf } from '../support/shop.ts';
 
 /** Starts a service with a fault and a limit that is never reached. */
-const serveSlowly = (fault: string) =>
-  serve(['--limit-minute', '10000000', '--limit-day', '100000000', '--fault', fault]);
+const serveSlowly = (fault: string) => serve({ limits: { minute: 1e7, day: 1e8 }, faults: [fault] });
 
 test('shows a question and the progress of apply on a terminal', async () => {
   const petstock = petstockAt(await serveSlowly('PATCH /inventory/*:delay=100'));

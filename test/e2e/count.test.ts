@@ -39,7 +39,7 @@ test(`neither loses nor doubles a scan at 40 codes a second if count is killed $
   timeout: 600_000,
 }, async () => {
   const most = kills * scansPerKill;
-  const { env } = await serve(['--pets', `${most + largeIds}`]);
+  const { env } = await serve({ pets: most + largeIds });
   const home = temporaryHome();
   const file = join(home.folder, 'scans.txt');
   const petstock = petstockAt({ env }, home);

@@ -44,5 +44,5 @@ test('refuses a relative state folder without sending a request', async () => {
   const result = await runProgram('inventory adjust 4 +1', { through, env: { ...env, PETSTOCK_STATE_DIR: 'state' } });
   expect(result).toMatchObject({ code: 2, stdout: '' });
   expect(result.stderr).toContain('PETSTOCK_STATE_DIR must be an absolute path');
-  expect(await journal()).toEqual([]);
+  expect(journal()).toEqual([]);
 });

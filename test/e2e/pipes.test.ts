@@ -8,7 +8,7 @@ const rateLimitOnly = /^(Rate limit: .*\n)?$/;
 
 // CSV and NDJSON are not tested, because they are written like TSV and JSON.
 test.each(['tsv', 'json', 'table'])('ends a long list in %s quietly if its reader exits early', async (format) => {
-  const { env } = await serve(['--pets', '50000']);
+  const { env } = await serve({ pets: 50000 });
   const program = startProgram(`inventory list -o ${format}`, { env });
   await program.until('stdout', '1');
   program.hangUp('stdout');
@@ -24,7 +24,7 @@ test.each(['2>&1 | head -1', '| :'])('ends the help of a command quietly if its 
 });
 
 test('ends an export to /dev/stdout quietly if its reader exits early', async () => {
-  const { env } = await serve(['--pets', '50000']);
+  const { env } = await serve({ pets: 50000 });
   const through = ['bash', '-c', '"$@" | head -1; exit "$PIPESTATUS"', 'bash'];
   const stderr = expect.stringMatching(rateLimitOnly);
   expect(await runProgram('inventory export /dev/stdout', { env, through })).toMatchObject({ code: 0, stderr });
@@ -62,7 +62,7 @@ test('writes a change even if nobody reads stderr', async () => {
   program.hangUp('stderr');
   const { code, stdout } = await program.result;
   expect({ code, item: JSON.parse(stdout || 'null') }).toMatchObject({ code: 0, item: { petId: 1, quantity: 77 } });
-  expect((await journal()).map(({ method, body }) => ({ method, body }))).toEqual([
+  expect(journal().map(({ method, body }) => ({ method, body }))).toEqual([
     { method: 'PATCH', body: '{"quantity":77}' },
   ]);
 });

@@ -1,12 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { request } from 'node:https';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runProgram, serve, temporaryHome } from '../support/program.ts';
+import { runProgram, serve, serveProgram, temporaryHome } from '../support/program.ts';
 import { openClosingPort } from '../support/tls.ts';
-
-const certificates = join(import.meta.dirname, '../support/certificates');
 
 test('reports that another program uses the port of sandbox serve', async () => {
   const { port } = new URL((await serve()).url);
@@ -23,23 +18,15 @@ test("prints the package's version, with or without a commit", async () => {
   expect(stdout.replace(/\+[\da-f]{7,}\n$/, '\n')).toBe(`${manifest.version}\n`);
 });
 
-test('resets a TLS connection with the fault reset, and answers the next request', async () => {
-  const files = ['--tls-cert', join(certificates, 'server.pem'), '--tls-key', join(certificates, 'server-key.pem')];
-  const { url, key } = await serve([...files, '--fault', '*:first=1:reset']);
-  const ca = readFileSync(join(certificates, 'authority.pem'));
-  const status = () =>
-    new Promise((resolve, reject) => {
-      const options = { ca, agent: false, headers: { Authorization: `Bearer ${key}` } };
-      request(`${url}/store/orders`, options, (answer) => resolve(answer.resume().statusCode))
-        .on('error', reject)
-        .end();
-    });
-  await expect(status()).rejects.toMatchObject({ code: 'ECONNRESET' });
-  expect(await status()).toBe(200);
+test('resets a connection of sandbox serve with the fault reset, and answers the next request', async () => {
+  const { url, key } = await serveProgram(['--fault', '*:first=1:reset']);
+  const ask = () => fetch(`${url}/store/orders`, { headers: { Authorization: `Bearer ${key}` } });
+  await expect(ask()).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
+  expect((await ask()).status).toBe(200);
 });
 
 test("prints an error's cause and stack with --debug", async () => {
-  const { env } = await serve(['--fault', '*:hang']);
+  const { env } = await serve({ faults: ['*:hang'] });
   const { code, stderr } = await runProgram('api POST /inventory --timeout 0.05 --debug', { env });
   expect(code).toBe(5);
   expect(stderr).toMatch(/^│ NetworkFailure: no response/m);

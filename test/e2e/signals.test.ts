@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { canMakeFifos } from '../support/capabilities.ts';
 import { freePort } from '../support/free-port.ts';
-import { type Home, runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
+import { type Home, runProgram, serve, serveProgram, startProgram, temporaryHome } from '../support/program.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 test.each(signals)('exits with the code of %s if it arrives during a request', async (signal) => {
-  const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
+  const { env, untilSeen } = await serve({ faults: ['GET /inventory:hang'] });
   const program = startProgram('inventory list', { env });
   await untilSeen(1);
   program.kill(signal);
@@ -36,9 +36,7 @@ test.each(signals)('exits with the code of %s sent while stdin is read, and stor
 test.each(['SIGINT', 'SIGTERM'] as const)(
   'ends sandbox serve on %s once requests in flight are answered',
   async (signal) => {
-    const { program, url, key, untilSeen } = await serve(['--fault', 'GET /inventory:delay=500']);
-    const answer = fetch(`${url}/inventory`, { headers: { authorization: `Bearer ${key}` } });
-    await untilSeen(1);
+    const { program, answer } = await servePending('GET /inventory:delay=500');
     program.kill(signal);
     const { status, items } = await answer.then(async (one) => ({ status: one.status, items: await one.json() }));
     expect({ status, items }).toEqual({ status: 200, items: expect.any(Array) });
@@ -48,19 +46,18 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
 );
 
 test('ends sandbox serve at once on a second Ctrl-C', async () => {
-  const { program, url, key, untilSeen } = await serve(['--fault', 'GET /inventory:delay=60000']);
-  const answer = fetch(`${url}/inventory`, { headers: { authorization: `Bearer ${key}` } }).catch(() => undefined);
-  await untilSeen(1);
+  const { program, url, answer } = await servePending('GET /inventory:delay=60000');
+  const cutOff = answer.catch(() => undefined);
   program.kill('SIGINT');
   await untilRefused(Number(new URL(url).port));
   program.kill('SIGINT');
   const { code, signal } = await program.result;
   expect(signal ?? code).toBe('SIGINT');
-  expect(await answer).toBe(undefined);
+  expect(await cutOff).toBe(undefined);
 });
 
 test('exits with 143 after SIGTERM once requests in flight are answered, and suggests a resume', async () => {
-  const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
+  const { env, untilSeen } = await serve({ faults: ['PATCH /inventory/*:delay=1500'] });
   const stdin = `petId,quantity\n${Array.from({ length: 20 }, (_, index) => `${index + 1},77\n`).join('')}`;
   const program = startProgram('inventory apply - --yes --json --concurrency 2', { env, stdin });
   await untilSeen(3);
@@ -88,7 +85,7 @@ test.each([
   ['SIGINT', ''],
   ['SIGTERM', ' --json'],
 ] as const)('quits at once on a second %s during a set%s, and lists the row as unknown', async (signal, json) => {
-  const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:hang']);
+  const { env, untilSeen } = await serve({ faults: ['PATCH /inventory/*:hang'] });
   const home = temporaryHome();
   const program = startProgram(`inventory set 1 5 --timeout 600${json}`, { env, home });
   await untilSeen(1);
@@ -106,7 +103,7 @@ test.each([
 });
 
 test('finishes requests in flight after SIGHUP, even if it comes twice, and exits with 129', async () => {
-  const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
+  const { env, untilSeen } = await serve({ faults: ['PATCH /inventory/*:delay=1500'] });
   const program = startProgram('inventory apply - --yes --format csv', { env, stdin: 'petId,quantity\n1,5\n2,6\n' });
   await untilSeen(2);
   program.kill('SIGHUP');
@@ -118,7 +115,7 @@ test('finishes requests in flight after SIGHUP, even if it comes twice, and exit
 });
 
 test.runIf(canMakeFifos)('resumes an apply whose terminal was closed in the middle', async () => {
-  const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
+  const { env, untilSeen } = await serve({ faults: ['PATCH /inventory/*:delay=1500'] });
   const home = temporaryHome();
   const file = join(home.folder, 'changes.csv');
   const petIds = Array.from({ length: 20 }, (_, index) => index + 1);
@@ -171,7 +168,7 @@ describe.runIf(canMakeFifos)('a closed terminal', () => {
     // A count must not mistake a closed terminal for Ctrl-D.
     ['in a count, and no signal comes', 'count --yes', false],
   ])('ends with SIGHUP, and writes nothing, if its terminal is closed: %s', async (_when, command, passesOn) => {
-    const { env, untilSeen, journal } = await serve(command === 'get 1' ? ['--fault', 'GET /inventory:hang'] : []);
+    const { env, untilSeen, journal } = await serve(command === 'get 1' ? { faults: ['GET /inventory:hang'] } : {});
     const home = temporaryHome();
     const ended = fifo(home);
     const through = onTerminalThatCloses(ended, passesOn);
@@ -185,7 +182,7 @@ describe.runIf(canMakeFifos)('a closed terminal', () => {
     }
     program.kill('SIGKILL');
     expect(JSON.parse(await readFile(ended, 'utf8'))).toEqual({ code: null, signal: 'SIGHUP' });
-    expect((await journal()).filter(({ method }) => method === 'PATCH')).toEqual([]);
+    expect(journal().filter(({ method }) => method === 'PATCH')).toEqual([]);
     expect((await runProgram('history list --json', { env, home })).stdout).toBe('[]\n');
   });
 });
@@ -218,4 +215,18 @@ function untilRefused(port: number): Promise<void> {
     if (isOpen !== undefined) throw new Error(`somebody listens at port ${port}`);
   };
   return vi.waitFor(refused, { timeout: 20_000, interval: 10 });
+}
+
+/** Runs `sandbox serve` with a fault, and sends a list. Resolves once the service has charged it, without a response. */
+async function servePending(fault: string) {
+  const { program, url, key } = await serveProgram(['--fault', fault]);
+  const ask = (path: string) => fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
+  const answer = ask('/inventory');
+  let asked = 0;
+  await vi.waitFor(async () => {
+    asked += 1;
+    const { headers } = await ask('/pets/1');
+    expect(Number(headers.get('x-ratelimit-remaining'))).toBe(1000 - 1 - asked);
+  });
+  return { program, url, answer };
 }

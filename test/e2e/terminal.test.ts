@@ -65,7 +65,7 @@ function fragments(text: string): string[] {
 }
 
 test('counts down a wait for the rate limit on one line, and removes the line afterwards', async () => {
-  const { env } = await serve(['--fault', 'GET /inventory:first=1:status=429:retry-after=1']);
+  const { env } = await serve({ faults: ['GET /inventory:first=1:status=429:retry-after=1'] });
   const { code, stdout } = await runProgram('inventory get 1 --color never', { env, terminal: 60 });
   expect(code).toBe(0);
   const [waiting = '', ...rest] = stdout.split('\r\x1b[KPet ID');

@@ -16,7 +16,7 @@ const limited = (kibibytes: number) => ({
 
 /** Starts a service with `rows` pets, and writes a file that sets the stock of each with `quantityOf`. */
 async function opened(quantityOf: (index: number) => number) {
-  const served = await serve(['--pets', `${rows}`, '--limit-minute', '10000000', '--limit-day', '100000000']);
+  const served = await serve({ pets: rows, limits: { minute: 1e7, day: 1e8 } });
   const petstock = petstockAt(served);
   const petIds = (await petstock.run('inventory list --fields petId')).stdout.trim().split('\n');
   const lines = petIds.map((id, index) => `${id},${quantityOf(index)}`);
@@ -25,7 +25,7 @@ async function opened(quantityOf: (index: number) => number) {
 
 test('sends no row without its intent if the disk fills up during a run, and resumes the run', async () => {
   const { served, petstock, file } = await opened((index) => index + 1000);
-  const sent = async () => (await served.journal()).filter(({ method }) => method === 'PATCH').length;
+  const sent = async () => served.journal().filter(({ method }) => method === 'PATCH').length;
 
   const apply = ['inventory', 'apply', file, '--yes', '--concurrency', '4', ...timeout];
   const full = await petstock.run(apply, limited(400));

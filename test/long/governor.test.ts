@@ -9,10 +9,10 @@ import { type Home, runProgram, type Served, serve, startProgram, temporaryHome 
 const run = promisify(execFile);
 const hammerProgram = fileURLToPath(import.meta.resolve('./governor-hammer.ts'));
 const windowMs = 2000;
-const window = (limit: number) => ['--window-seconds', `${windowMs / 1000}`, '--limit-minute', `${limit}`];
+const window = (minute: number) => ({ windowSeconds: windowMs / 1000, limits: { minute, day: 1e8 } });
 
 /** Stock of 100 pets, with the ids from 1 on. */
-const pets = ['--pets', '100', '--ids', 'small'];
+const pets = { pets: 100, ids: 'small' } as const;
 
 /** With a limit of 1, each process needs a window, so this limit is tested only with `PETSTOCK_RUNS`. */
 const sharedLimits = process.env.PETSTOCK_RUNS === undefined ? [2, 20] : [1, 2, 20];
@@ -30,7 +30,7 @@ const refusals = (journal: readonly JournalEntry[]) => journal.filter(({ status 
 
 /** Checks that the service received this many requests and refused none. @returns the requests */
 async function unrefused({ journal }: Served, count: number, said?: string): Promise<readonly JournalEntry[]> {
-  const requests = await journal();
+  const requests = journal();
   expect(requests, said).toHaveLength(count);
   expect(refusals(requests)).toEqual([]);
   return requests;
@@ -48,7 +48,7 @@ const endOfWindow = (time: number) => (Math.floor(time / windowMs) + 1) * window
 
 describe('one user of a key', () => {
   test('gets no 429 with a run of 69 rows', async () => {
-    const served = await serve([...window(20), ...pets]);
+    const served = await serve({ ...window(20), ...pets });
     const loaded = Date.now();
     await setPets(served.env, temporaryHome(), { count: 69 });
     const journal = await unrefused(served, 70);
@@ -58,14 +58,14 @@ describe('one user of a key', () => {
   });
 
   test('gets no 429 with four runs at once', async () => {
-    const served = await serve([...window(20), ...pets]);
+    const served = await serve({ ...window(20), ...pets });
     const home = temporaryHome();
     await Promise.all([1, 21, 41, 61].map((first) => setPets(served.env, home, { first, count: 19 })));
     await unrefused(served, 80);
   });
 
   test.each(sharedLimits)('gets no 429 with 16 commands at once and a limit of %i', async (limit) => {
-    const served = await serve(['--window-seconds', '1', '--limit-minute', `${limit}`]);
+    const served = await serve({ windowSeconds: 1, limits: { minute: limit, day: 1e8 } });
     const options = { env: served.env, home: temporaryHome() };
     const results = await Promise.all(Array.from({ length: 16 }, () => runProgram('inventory list -q', options)));
     for (const result of results) expect(result).toMatchObject({ code: 0, stderr: '' });
@@ -82,7 +82,7 @@ describe('one user of a key', () => {
 });
 
 test('lets other processes continue while the one with the first request is suspended', async () => {
-  const served = await serve([...window(20), '--fault', '*:first=1:hang']);
+  const served = await serve({ ...window(20), faults: ['*:first=1:hang'] });
   const options = { env: served.env, home: temporaryHome() };
   const prober = startProgram('inventory list --timeout 2', options);
   await served.untilSeen(1);
@@ -95,10 +95,10 @@ test('lets other processes continue while the one with the first request is susp
 });
 
 test('does not send from two state folders for the rest of a window that had a 429', async () => {
-  const served = await serve([...window(20), ...pets]);
+  const served = await serve({ ...window(20), ...pets });
   const homes = [temporaryHome(), temporaryHome()];
   await Promise.all(homes.map((home, index) => setPets(served.env, home, { first: 1 + index * 30, count: 29 })));
-  expect(inside(await served.journal())).toEqual([]);
+  expect(inside(served.journal())).toEqual([]);
 });
 
 test('never lets two of four processes probe at once', async () => {
@@ -110,7 +110,7 @@ test('never lets two of four processes probe at once', async () => {
 
 describe('the first request of a key', () => {
   const hanging = async () => {
-    const served = await serve(['--fault', 'GET /inventory:first=1:hang']);
+    const served = await serve({ faults: ['GET /inventory:first=1:hang'] });
     const options = { home: temporaryHome(), env: served.env };
     const program = startProgram('inventory list', options);
     await served.untilSeen(1);
@@ -132,7 +132,7 @@ describe('the first request of a key', () => {
     const { code, stderr } = await runProgram('inventory list --max-wait 3', options);
     expect(code).toBe(6);
     expect(stderr).toMatch(/^Error: Rate limited: .* Requests are possible again in \d+ s, at /);
-    expect(await served.journal()).toHaveLength(1);
+    expect(served.journal()).toHaveLength(1);
     program.kill('SIGINT');
     expect((await program.result).code).toBe(130);
   });

@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 600_000 });
 
 test('plans an apply, a resume and an undo of 100,000 rows in 64 MB of heap', async () => {
   // The first request ends the run early. What the run keeps in memory is the same.
-  const { env, home, file } = await opened('--fault', 'PATCH /inventory/*:status=401');
+  const { env, home, file } = await opened(['PATCH /inventory/*:status=401']);
   const petstock = async (command: string, code: number) => {
     const result = await runProgram(command, { home, env: { ...env, ...heap } });
     expect(result).toMatchObject({ code, signal: null });
@@ -51,9 +51,8 @@ test('writes a run of 100,000 rows in less than 240 MiB of resident memory', asy
 });
 
 /** Starts a service with many pets, and writes a file that adds 1 to the stock of each. */
-async function opened(...args: readonly string[]) {
-  const noLimit = ['--limit-minute', '10000000', '--limit-day', '100000000'];
-  const { env } = await serve(['--pets', `${rows}`, ...noLimit, ...args]);
+async function opened(faults: readonly string[] = []) {
+  const { env } = await serve({ pets: rows, limits: { minute: 1e7, day: 1e8 }, faults });
   const home = temporaryHome();
   const { stdout } = await runProgram('inventory list -o tsv', { home, env });
   const lines = stdout.trimEnd().split('\n');

@@ -1,4 +1,4 @@
-import { type Answer, parseRaw, type start, type TestService } from './support.ts';
+import type { Answer, start, TestService } from './support.ts';
 
 type Options = Parameters<typeof start>[0];
 type Ask = (service: TestService) => Promise<Answer>;
@@ -18,7 +18,6 @@ export interface Case {
 const SET = '{"quantity":5}';
 const EXHAUSTED: Options = { limits: { minute: 0, day: 9 } };
 const BANNED: Options = { ...EXHAUSTED, ban: { strikes: 0, seconds: 300 } };
-const IMPATIENT: Options = { timeouts: { headersMs: 20, requestMs: 20 } };
 const GET_ALLOWED = { allow: 'GET, HEAD, OPTIONS' };
 const PATCH_ALLOWED = { allow: 'PATCH, OPTIONS' };
 const RETRY = { 'retry-after': '60' };
@@ -51,53 +50,6 @@ const call =
   (method: string, path: string, given?: Call): Ask =>
   (service) =>
     service.call(method, path, given);
-const bytes =
-  (text: string): Ask =>
-  async (service) =>
-    parseRaw(await service.raw(text.replaceAll('<key>', service.key)));
-
-const AUTHORIZED = 'Authorization: Bearer <key>\r\n';
-const PATCH_HEAD = `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: x\r\n${AUTHORIZED}Content-Type: application/json\r\n`;
-/** Sends a request with these header lines, which is charged to the key of the service. */
-const lines = (headers: string, request = 'GET /v1/inventory'): Ask =>
-  bytes(`${request} HTTP/1.1\r\n${AUTHORIZED}Connection: close\r\n${headers}\r\n`);
-const CHARGED = { 'x-ratelimit-remaining': '999' };
-/** Headers of the response to a request that the HTTP parser can't read. */
-const UNREAD = { connection: 'close', 'x-ratelimit-limit': '600', 'x-ratelimit-remaining': '599' };
-
-/** Requests that the HTTP parser rejects, or accepts although it should reject them. */
-const UNREADABLE: readonly (readonly [name: string, bytes: string, outcome: string])[] = [
-  ['no HTTP', 'hello\r\n\r\n', '400 malformed_request'],
-  ['TLS', '\x16\x03\x01\x02', '400 malformed_request'],
-  ['a space in a header name', 'GET /v1/inventory HTTP/1.1\r\nHost : x\r\n\r\n', '400 malformed_request'],
-  [
-    'two lengths',
-    'PATCH / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
-    '400 malformed_request',
-  ],
-  ['a method that is no token', 'FE(ED /v1/inventory HTTP/1.1\r\nHost: x\r\n\r\n', '400 malformed_request'],
-  ['an unknown method', 'FEED /v1/inventory HTTP/1.1\r\nHost: x\r\n\r\n', '501 not_implemented'],
-  ['a method in lower case', 'get /v1/inventory HTTP/1.1\r\nHost: x\r\n\r\n', '501 not_implemented'],
-  [
-    'a coding after chunked',
-    'GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n',
-    '501 not_implemented',
-  ],
-  ['a header of 17 KB', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(17_000)}\r\n\r\n`, '431 headers_too_large'],
-  [
-    'a header of 2 MB',
-    `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(2_000_000)}\r\n\r\n`,
-    '431 headers_too_large',
-  ],
-  [
-    'more headers than it counts',
-    `GET / HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(2_001)}\r\n`,
-    '431 headers_too_large',
-  ],
-];
-
-const ODD_HOSTS = ['', 'Host: x\r\nHost: x', 'Host: a b', 'Host: a/b', 'Host: a@b', 'Host: a, b'];
-const HOSTS = ['x', 'x:80', '[::1]:80', '127.0.0.1', 'shop_1.example.', 'xn--bcher-kva.example', ''];
 const NO_KEY = { key: null };
 const WRONG_KEY = { key: 'psk_wrong' };
 
@@ -229,37 +181,6 @@ export const CASES: readonly Case[] = [
     {},
     { quantityBounds: { max: 10n } },
   ),
-
-  ...UNREADABLE.map(([name, text, outcome]) => list(name, bytes(text), outcome, UNREAD)),
-  list('CONNECT', bytes('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'), '405 method_not_allowed', { allow: '' }),
-  list('no Host', bytes('GET /v1/inventory HTTP/1.1\r\nConnection: close\r\n\r\n'), '401 missing_api_key', ASKS),
-  ...ODD_HOSTS.map((hosts) => list(`"${hosts}"`, lines(`${hosts}\r\n`.trimStart()), '400 malformed_request', CHARGED)),
-  ...HOSTS.map((host) => list(`the host "${host}"`, lines(`Host: ${host}\r\nTE: trailers\r\n`), '200', CHARGED)),
-  list('1,997 headers, and none left out', lines(`Host: x\r\n${'a:\r\n'.repeat(1_997)}`), '200', CHARGED),
-  // The parser rejects the request before the key is known.
-  list('a body in gzip', lines('Host: x\r\nTransfer-Encoding: gzip\r\n'), '501 not_implemented'),
-  ...['Transfer-Encoding: gzip, chunked', 'TE: trailers, gzip;q=0.5'].map((coding) => {
-    return list(coding, lines(`Host: x\r\n${coding}\r\n`), '501 not_implemented', CHARGED);
-  }),
-  ...['PROPFIND', 'MKCOL', 'QUERY'].map((method) => {
-    return list(method, lines('Host: x\r\n', `${method} /v1/inventory`), '501 not_implemented', CHARGED);
-  }),
-  ...[
-    ['<key>', '<key>'],
-    ['<key>', 'psk_wrong'],
-    ['psk_wrong', '<key>'],
-  ].map((keys) => {
-    const fields = keys.map((key) => `Authorization: Bearer ${key}\r\n`).join('');
-    const two = bytes(`GET /v1/inventory HTTP/1.1\r\nHost: x\r\n${fields}Connection: close\r\n\r\n`);
-    return list(`the keys ${keys}`, two, '400 malformed_request');
-  }),
-  empty('OPTIONS *', lines('Host: x\r\n', 'OPTIONS *'), '204', { allow: 'GET, HEAD, OPTIONS, PATCH', ...CHARGED }),
-  list('GET *', lines('Host: x\r\n', 'GET *'), '404 not_found', CHARGED),
-  list('an absolute target', lines('Host: x\r\n', 'GET http://pets.example/v1/inventory'), '200', CHARGED),
-  update('a malformed chunk', bytes(`${PATCH_HEAD}Transfer-Encoding: chunked\r\n\r\nzz\r\n`), '400 malformed_request'),
-  list('an expectation', get('/inventory', { headers: { Expect: 'coffee' } }), '417 expectation_failed'),
-  list('slow headers', bytes('GET /v1/inventory HTTP/1.1\r\nHost:'), '408 request_timeout', {}, IMPATIENT),
-  update('a slow body', bytes(`${PATCH_HEAD}Content-Length: 14\r\n\r\n{"quan`), '408 request_timeout', {}, IMPATIENT),
 
   list('beyond the limit', get('/inventory'), '429 rate_limited', RETRY, EXHAUSTED),
   update('an update beyond the limit', patch(SET), '429 rate_limited', RETRY, EXHAUSTED),

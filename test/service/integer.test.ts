@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exactInt64 } from '../../src/service/routes/values.ts';
+import { exactInt64 } from '../../src/service/values.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });

@@ -2,7 +2,6 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished, test as plain } from 'vitest';
-import type { Clock } from '../../src/service/clock.ts';
 import { type ServiceOptions, startService } from '../../src/service/index.ts';
 import { newFolder } from '../support/new-folder.ts';
 
@@ -35,7 +34,7 @@ export interface Answer {
 }
 
 interface CallOptions {
-  /** Null: no Authorization header. Undefined: the service's key, or its token in requests to the administration. */
+  /** Null: no Authorization header. Undefined: the service's key. */
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
@@ -46,12 +45,8 @@ export type TestService = Awaited<ReturnType<typeof start>>;
 type Options = Partial<Omit<ServiceOptions, 'clock'>>;
 
 /** Starts a service, by default in memory. It is closed when the test is finished. */
-export function start({ clock = new TestClock(), ...options }: Options & { readonly clock?: TestClock } = {}) {
-  return startAt(clock, options);
-}
-
-export async function startAt<Time extends Clock>(clock: Time, options: Options) {
-  const service = await startService({ file: ':memory:', testControls: true, ...options, clock });
+export async function start({ clock = new TestClock(), ...options }: Options & { readonly clock?: TestClock } = {}) {
+  const service = await startService({ recordsRequests: true, ...options, clock });
   onTestFinished(() => service.close());
   return { ...service, clock, ...clientOf(service) };
 }
@@ -59,25 +54,16 @@ export async function startAt<Time extends Clock>(clock: Time, options: Options)
 interface Served {
   readonly url: string;
   readonly key: string;
-  readonly adminUrl?: string | null;
-  readonly adminToken?: string | null;
 }
 
 /** Returns functions that send requests to a service. */
-export function clientOf({ url, key, adminUrl, adminToken = null }: Served) {
-  const call = (method: string, path: string, given?: CallOptions) => send([url, key], method, `/v1${path}`, given);
+export function clientOf({ url, key }: Served) {
+  const call = (method: string, path: string, given?: CallOptions) => send({ url, key }, method, `/v1${path}`, given);
   return {
     call,
     get: (path: string, given?: CallOptions) => call('GET', path, given),
     patch: (path: string, body: string | Uint8Array, given?: CallOptions) =>
       call('PATCH', path, { ...given, body, headers: { ...JSON_TYPE, ...given?.headers } }),
-    /** Sends a request to the administration. @param body a text, or a value that is sent as JSON */
-    admin: (method: string, path: string, body?: unknown, given?: CallOptions) => {
-      const text = typeof body === 'string' ? body : JSON.stringify(body);
-      const headers = { ...(text !== undefined && JSON_TYPE), ...given?.headers };
-      const asked = { ...given, headers, ...(text !== undefined && { body: text }) };
-      return send([adminUrl ?? '', adminToken], method, path, asked);
-    },
     /** Sends bytes, and resolves with everything received until the connection ends. */
     raw: (bytes: string) => raw(url, bytes),
   };
@@ -94,12 +80,12 @@ export function temporaryFile(name = 'sandbox.db'): string {
 }
 
 function send(
-  [base, ownKey]: readonly [base: string, key: string | null],
+  { url, key: ownKey }: Served,
   method: string,
   path: string,
   { key = ownKey, headers, body }: CallOptions = {},
 ): Promise<Answer> {
-  const { hostname, port } = new URL(base);
+  const { hostname, port } = new URL(url);
   const sent = { ...(key === null ? {} : { Authorization: `Bearer ${key}` }), ...headers };
   return new Promise((resolve, reject) => {
     const request = httpRequest({ hostname, port, method, path, headers: sent, agent: false }, (response) => {
@@ -140,22 +126,14 @@ function raw(url: string, bytes: string): Promise<string> {
   });
 }
 
-export function parseRaw(text: string): Answer {
-  const [head = '', body = ''] = text.split('\r\n\r\n');
-  const [first = '', ...lines] = head.split('\r\n');
-  const fields = lines.map((line) => /^([^:]+): *(.*)$/.exec(line) ?? []);
-  const headers = Object.fromEntries(fields.map(([, name = '', value]) => [name.toLowerCase(), value]));
-  return { status: Number(first.split(' ')[1]), headers, text: body, json: parsed(body) };
-}
-
 /** Returns the X-RateLimit headers as `limit/remaining/reset`. */
 export function rate({ headers }: Answer): string {
   return ['limit', 'remaining', 'reset'].map((name) => headers[`x-ratelimit-${name}`]).join('/');
 }
 
-/** Returns the status, followed by the code of an error (`404 pet_not_found`) or of a probe (`503 draining`). */
+/** Returns the status, followed by the code of an error: `404 pet_not_found`. */
 export function outcome({ status, text }: Pick<Answer, 'status' | 'text'>): string {
-  const code = status < 400 ? undefined : /"(?:code|status)":"(\w+)"/.exec(text)?.[1];
+  const code = status < 400 ? undefined : /"code":"(\w+)"/.exec(text)?.[1];
   return code === undefined ? `${status}` : `${status} ${code}`;
 }
 

@@ -10,18 +10,15 @@ export type LaggingReplica = Awaited<ReturnType<typeof laggingReplica>>;
  * Starts a gateway in front of a service. Reads through the gateway come from a replica that lags behind the service.
  * The gateway stops when the test is finished.
  */
-export async function laggingReplica({ url, controls }: RunningService, clock: Pick<Clock, 'monotonic'>) {
+export async function laggingReplica({ url, store }: RunningService, clock: Pick<Clock, 'monotonic'>) {
   /** The stock before each change, and when the change was passed on to the service. */
   let before: { readonly at: number; readonly stock: ReadonlyMap<string, number> }[] = [];
   let lag = 0;
-  const stockNow = async () => {
-    const { stock } = await controls.snapshot();
-    return new Map(Array.from(stock.items, ({ petId, quantity }) => [`${petId}`, Number(quantity)]));
-  };
+  const stockNow = () => new Map(Array.from(store.items(), ({ petId, quantity }) => [`${petId}`, Number(quantity)]));
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const { method = 'GET', headers } = incoming;
     const sent = await buffer(incoming);
-    if (method === 'PATCH') before.push({ at: clock.monotonic(), stock: await stockNow() });
+    if (method === 'PATCH') before.push({ at: clock.monotonic(), stock: stockNow() });
     const { authorization = '', 'content-type': type = 'application/json' } = headers;
     const answer = await fetch(new URL(incoming.url ?? '', url), {
       method,

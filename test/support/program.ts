@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { inject, onTestFailed, onTestFinished, vi } from 'vitest';
-import type { JournalEntry } from '../../src/service/journal.ts';
+import { type ServiceOptions, startService } from '../../src/service/index.ts';
 import { newFolder } from './new-folder.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -159,33 +159,36 @@ function collect(child: ChildProcess, stream: Readable) {
   return { text, until };
 }
 
-export type Served = Awaited<ReturnType<typeof serve>>;
-
 /**
  * Starts `petstock sandbox serve` in a process of its own, on a free port, with the stock in memory.
  * @param args further options, such as `--fault` and its value
  */
-export async function serve(args: readonly string[] = [], options?: ProgramOptions) {
-  const standard = 'sandbox serve --port 0 --file :memory: --admin-port 0 --test-controls --json'.split(' ');
-  const home = temporaryHome();
-  const program = startProgram([...standard, ...args], { home, ...options });
-  const line: Readonly<Record<'url' | 'key' | 'admin' | 'adminToken', string>> = JSON.parse(
-    await program.until('stdout', '\n'),
-  );
-  const { url, key, admin, adminToken } = line;
-  const headers = { Authorization: `Bearer ${adminToken}` };
-  const journal = async () => (await (await fetch(`${admin}/journal`, { headers })).json()) as JournalEntry[];
-  const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
-  /** Resolves once the service has received this many requests, whether or not it has responded. */
-  const untilSeen = (requests: number) =>
-    vi.waitFor(
-      async () => {
-        const { length } = await journal();
-        if (length < requests) throw new Error(`the service has seen ${length} requests, not ${requests}`);
-      },
-      // Each attempt is a request, which costs both sides CPU.
-      { timeout: 30_000, interval: 30 },
-    );
-  /** `journal()` returns the requests that the service has received, oldest first. */
-  return { url, key, program, env, journal, untilSeen };
+export async function serveProgram(args: readonly string[] = [], options?: ProgramOptions) {
+  const standard = 'sandbox serve --port 0 --file :memory: --json'.split(' ');
+  const program = startProgram([...standard, ...args], { home: temporaryHome(), ...options });
+  const { url, key }: Readonly<Record<'url' | 'key', string>> = JSON.parse(await program.until('stdout', '\n'));
+  return { url, key, program };
+}
+
+export type Served = Awaited<ReturnType<typeof serve>>;
+
+/**
+ * Starts a service in this process, for programs. It records its requests, and stops when the test is finished.
+ */
+export async function serve(options: Partial<ServiceOptions> = {}) {
+  const service = await startService({ clock: Date, recordsRequests: true, ...options });
+  onTestFinished(() => service.close());
+  return {
+    ...service,
+    env: { PETSTOCK_URL_STAGING: service.url, PETSTOCK_API_KEY_STAGING: service.key },
+    /** Resolves once the service has received this many requests, whether or not it has responded. */
+    untilSeen: (requests: number) =>
+      vi.waitFor(
+        () => {
+          const { length } = service.journal();
+          if (length < requests) throw new Error(`the service has seen ${length} requests, not ${requests}`);
+        },
+        { timeout: 30_000, interval: 5 },
+      ),
+  };
 }

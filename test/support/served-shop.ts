@@ -5,14 +5,12 @@ import type { Shop, ShopRunOptions } from './shop.ts';
 /** The line that `sandbox serve --json` prints. */
 export interface ServeLine {
   readonly url: string;
-  readonly key: string | null;
-  readonly admin: string | null;
-  readonly adminToken: string | null;
+  readonly key: string;
 }
 
 /** Returns the environment with which commands use the served sandbox. */
 export function envOf({ url, key }: ServeLine) {
-  return { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key ?? '' };
+  return { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
 }
 
 /**
@@ -21,13 +19,14 @@ export function envOf({ url, key }: ServeLine) {
  */
 export async function served(
   shop: Shop,
-  options: string,
+  options: string | readonly string[],
   use: (line: ServeLine) => Promise<void> = async () => {},
   run: ShopRunOptions = {},
 ): Promise<RunResult> {
+  const words = typeof options === 'string' ? options.split(' ').filter((word) => word !== '') : options;
   const interrupt = new AbortController();
   const failures: unknown[] = [];
-  const result = await shop.run(`sandbox serve --port 0 --json ${options}`.trim().split(' '), {
+  const result = await shop.run(['sandbox', 'serve', '--port', '0', '--json', ...words], {
     ...run,
     interrupted: interrupt.signal,
     onStdout: (line) =>
@@ -39,7 +38,7 @@ export async function served(
   return result;
 }
 
-export async function get(url: string, key: string | null, path = '/inventory') {
+export async function get(url: string, key: string, path = '/inventory') {
   const response = await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${key}` } });
   return { status: response.status, text: await response.text(), headers: response.headers };
 }

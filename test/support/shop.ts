@@ -49,7 +49,7 @@ export interface Shop<Service = RunningService, Time extends Clock = TestClock> 
 /** Opens a shop whose service keeps its stock in memory. The service stops when the test is finished. */
 export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const clock = createTestClock();
-  const service = await startService({ file: ':memory:', testControls: true, clock, ...options });
+  const service = await startService({ file: ':memory:', recordsRequests: true, clock, ...options });
   onTestFinished(() => service.close());
   const folders = await temporaryFolders();
   return shopOf({

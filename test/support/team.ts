@@ -17,7 +17,7 @@ interface Ahead {
 /** Opens a service with one key for several machines that share their state in a database. */
 export async function openTeam(stateUrl: string, options: Partial<ServiceOptions> = {}) {
   const clock = createSystemClock(hrtime.bigint);
-  const service = await startService({ file: ':memory:', testControls: true, clock, ...options });
+  const service = await startService({ file: ':memory:', recordsRequests: true, clock, ...options });
   onTestFinished(() => service.close());
   const env = {
     PETSTOCK_URL_STAGING: service.url,

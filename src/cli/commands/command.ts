@@ -1,5 +1,4 @@
 import { Command, type ErrorOptions, Option, type ParseOptionsResult } from 'commander';
-import type { Environment } from '../../settings/variables.ts';
 import { UsageError } from '../../shared/errors.ts';
 import type { FlagValues } from '../../shared/hint.ts';
 import { capitalized } from '../../shared/parsed.ts';
@@ -163,11 +162,11 @@ function chosenPath(program: PetstockCommand): readonly PetstockCommand[] {
 }
 
 /** Returns the name of the command that runs, such as `inventory set`, and its traits, which override its noun's. */
-export function runningCommand(program: PetstockCommand, env: Environment): RunningCommand {
+export function runningCommand(program: PetstockCommand): RunningCommand {
   const [, ...path] = chosenPath(program);
   const traits: CommandTraits = Object.assign({}, ...path.map((command) => command.traits));
   const name = path.map((command) => command.name()).join(' ');
-  return { ...traits, name, logs: traits.logs?.(path.at(-1)?.opts() ?? {}, env) === true };
+  return { ...traits, name };
 }
 
 /**

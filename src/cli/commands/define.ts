@@ -39,7 +39,7 @@ type ValueOf<Row extends OptionRow> = Row[2] extends (text: string, earlier: nev
 
 export type Example = readonly [command: string, does?: string];
 
-export interface Definition<Rows extends readonly OptionRow[]> extends CommandTraits<OptionsOf<Rows>> {
+export interface Definition<Rows extends readonly OptionRow[]> extends CommandTraits {
   /** The operands in the usage line. Default: as Commander shows them. */
   readonly usage?: string;
   /** The description of each operand, by its name: `'<petId>'`, `'[file]'`. The operands are in this order. */

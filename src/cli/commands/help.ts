@@ -117,7 +117,7 @@ export const topics = {
         authorities: "Node's own, and those in the files of NODE_EXTRA_CA_CERTS and the setting ca-file",
         pager:
           'PETSTOCK_PAGER, PAGER, less (with LESS=FRX); empty or cat: none. Only for tables that are longer than the terminal',
-        'a server': 'the options of petstock sandbox serve: PETSTOCK_SERVE_PORT for --port, and so on',
+        "the sandbox's key": 'petstock sandbox serve --key, PETSTOCK_SANDBOX_KEY, the one in the state folder',
         colour:
           '--color, PETSTOCK_COLOR, FORCE_COLOR, NO_COLOR, CLICOLOR_FORCE, CLICOLOR=0, TERM=dumb, whether it is a terminal',
         'global options': `the option, otherwise its variable: ${[...new Set(optionVariables().map(([source]) => source.replace(/=.*/, '')))].join(', ')} (petstock help options)`,

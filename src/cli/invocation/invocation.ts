@@ -5,7 +5,7 @@ import type { Format } from '../../output/view.ts';
 import { type ConfigFile, emptyConfig, type ReadConfig, readConfig } from '../../settings/config-file.ts';
 import { refuseSudoInHome } from '../../settings/folders.ts';
 import { settingOf } from '../../settings/settings.ts';
-import { type Environment, variable } from '../../settings/variables.ts';
+import { variable } from '../../settings/variables.ts';
 import { type EndingSignal, PetstockError, signalExitCodes } from '../../shared/errors.ts';
 import type { FlagValues } from '../../shared/hint.ts';
 import { sentence } from '../../shared/parsed.ts';
@@ -62,7 +62,7 @@ export type Run = <Options extends object>(action: Action<Options>) => (...args:
 /**
  * Properties of a command that are needed before its action runs. Those of a parent command apply to its subcommands.
  */
-export interface CommandTraits<Options extends object = object> {
+export interface CommandTraits {
   /** Whether a damaged configuration stops the command. Default: it does, unless the command is for the sandbox. */
   readonly needsConfig?: boolean;
   /** The formats of the result; empty if the command prints its own text. Default: all except `html`. */
@@ -82,13 +82,10 @@ export interface CommandTraits<Options extends object = object> {
    * runs.
    */
   readonly takesKeys?: boolean;
-  /** Reports whether the messages are a log with one JSON object per line. */
-  logs?(options: Options, env: Environment): boolean;
 }
 
-export interface RunningCommand extends Omit<CommandTraits, 'logs'> {
+export interface RunningCommand extends CommandTraits {
   readonly name: string;
-  readonly logs: boolean;
 }
 
 /**

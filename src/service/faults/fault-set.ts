@@ -1,4 +1,4 @@
-import { randomAt } from '../seed/stock.ts';
+import { randomAt } from '../seed.ts';
 import { type Fault, type Harm, type Occurrence, parseFault } from './grammar.ts';
 
 export interface Injection {
@@ -15,15 +15,6 @@ export class FaultSet {
   /** @throws FaultSpecError for a fault that can't be parsed */
   constructor(specs: readonly string[]) {
     this.#armed = armed(specs);
-  }
-
-  get specs(): readonly string[] {
-    return this.#armed.map(({ fault }) => fault.spec);
-  }
-
-  /** @throws FaultSpecError for a fault that can't be parsed; then nothing is added */
-  add(specs: readonly string[]): void {
-    this.#armed = [...this.#armed, ...armed(specs)];
   }
 
   /** @throws FaultSpecError for a fault that can't be parsed; then nothing is changed */

@@ -2,8 +2,8 @@
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON text, in chunks if it may be large. Absent if there is no content. */
-  readonly body?: string | AsyncGenerator<string, void>;
+  /** The pieces of the JSON text. Absent if there is no content. */
+  readonly body?: readonly string[];
 }
 
 /** Ends a request with an error response: `{"code","message","status"}`. */
@@ -18,20 +18,4 @@ export class Refusal extends Error {
   ) {
     super(message);
   }
-}
-
-export function refusalAnswer({ status, code, message, headers }: Refusal): Answer {
-  return { status, headers, body: JSON.stringify({ code, message, status }) };
-}
-
-export const JSON_TYPE = 'application/json';
-
-export const CODINGS = 'The only supported transfer coding is chunked.';
-
-export function notImplemented(message: string): Refusal {
-  return new Refusal(501, 'not_implemented', message);
-}
-
-export function malformed(message = 'This is not a well-formed HTTP request.'): Refusal {
-  return new Refusal(400, 'malformed_request', message);
 }

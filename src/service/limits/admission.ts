@@ -113,13 +113,12 @@ export type Admission = { readonly usage: Usage; readonly shown: ShownLimit; rea
   | { readonly outcome: 'admitted' }
   /** `retryAt` is when the next request can be admitted, in milliseconds since the Unix epoch. */
   | { readonly outcome: 'limited'; readonly retryAt: number }
-  /** `begins` says whether this request caused the ban. */
-  | { readonly outcome: 'banned'; readonly retryAt: number; readonly begins: boolean }
+  | { readonly outcome: 'banned'; readonly retryAt: number }
 );
 
 /**
- * Decides about one request at `now`. The request is charged to both windows or to neither. This function is pure; the
- * storage makes its decision atomic.
+ * Decides about one request at `now`. The request is charged to both windows or to neither. This function is pure; `Quota` makes its
+ * decision atomic.
  */
 export function admit(usage: Usage, limits: Limits, rules: LimitRules, now: number): Admission {
   const minute = windowAt(usage.minute, now, rules.minuteMs);
@@ -143,7 +142,7 @@ export function admit(usage: Usage, limits: Limits, rules: LimitRules, now: numb
     shown: shownLimit(refused, limits),
     retryAt: Math.max(minuteEnd, dayEnd, ban ?? 0),
   };
-  return ban === null ? { outcome: 'limited', ...refusal } : { outcome: 'banned', ...refusal, begins: banEnd === null };
+  return { outcome: ban === null ? 'limited' : 'banned', ...refusal };
 }
 
 function charge(window: Window): Window {
@@ -163,25 +162,21 @@ function remaining(limit: bigint, { used }: Window): bigint {
   return used < limit ? limit - used : 0n;
 }
 
-/** The limit that is reported if callers without a key are not limited; it is never reached. */
-const NEVER_REACHED = 1_000_000_000n;
+/** Requests without the key that an address may make per minute window. */
+const PER_ADDRESS: Limits = { minute: 600n, day: 2n ** 62n };
 
 const KEPT = 10_000;
 
 /**
- * Limits requests without a valid key per address, so that they never use up a key's quota. Such a caller gets 401;
- * only a flood gets 429. Usage is kept in memory, per service, for at most 10,000 addresses: the address known longest
- * is dropped first. This protects the process and is not a quota.
- * @param perMinute number of requests that an address may make; null for any number
+ * Limits requests without the key per address, so that they never use up the key's quota. Such a caller gets 401; only
+ * a flood gets 429. Usage is kept in memory for at most 10,000 addresses: the address known longest is dropped first.
  */
-export function addressBuckets(minuteMs: number, perMinute: bigint | null) {
+export function addressBuckets(minuteMs: number) {
   const rules: LimitRules = { minuteMs, ban: null };
-  const limits: Limits = { minute: perMinute ?? NEVER_REACHED, day: 2n ** 62n };
   const usages = new Map<string, Usage>();
   return {
     admit: (address: string, now: number): Admission => {
-      const admission = admit(usages.get(address) ?? UNUSED, limits, rules, now);
-      if (perMinute === null) return admission;
+      const admission = admit(usages.get(address) ?? UNUSED, PER_ADDRESS, rules, now);
       if (usages.size >= KEPT && !usages.has(address)) {
         const [oldest = ''] = usages.keys();
         usages.delete(oldest);
@@ -192,7 +187,7 @@ export function addressBuckets(minuteMs: number, perMinute: bigint | null) {
     /** Returns the limit to show at `now`, without charging anything. */
     peek: (address: string, now: number): ShownLimit => {
       const { minute, day } = usages.get(address) ?? UNUSED;
-      return shownLimit({ minute: windowAt(minute, now, minuteMs), day: windowAt(day, now, DAY_MS) }, limits);
+      return shownLimit({ minute: windowAt(minute, now, minuteMs), day: windowAt(day, now, DAY_MS) }, PER_ADDRESS);
     },
   };
 }

@@ -5,13 +5,11 @@ import { fileURLToPath } from 'node:url';
 import type { ServerOptions } from '../list/server.ts';
 import { firstLine, start, stop, temporaryFolder } from './children.ts';
 
-/** A process that runs `petstock sandbox serve` on free ports and without bans. */
+/** A process that runs `petstock sandbox serve` on a free port and without bans. */
 export interface Served {
   readonly url: string;
   readonly key: string;
   readonly pid: number;
-  /** Returns the requests that the service has received, oldest first. */
-  journal(): Promise<readonly { readonly method: string; readonly status: number | null }[]>;
   /** Returns the whole stock by pet id, after waiting for the rate limit if necessary. */
   stock(): Promise<ReadonlyMap<string, number>>;
   stop(): Promise<void>;
@@ -31,15 +29,13 @@ export async function serve(options: ServeOptions): Promise<Served> {
   const { program, pets, limit = 100_000_000, windowMs = 60_000, store = ['--file', ':memory:'] } = options;
   const numbers = { 'limit-minute': limit, 'limit-day': 1_000_000_000, 'window-seconds': windowMs / 1000, pets };
   const more = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const standard = 'sandbox serve --port 0 --admin-port 0 --test-controls --no-ban --json'.split(' ');
+  const standard = 'sandbox serve --port 0 --no-ban --json'.split(' ');
   const child = start(process.execPath, [program, ...standard, ...store, ...more], foldersIn(temporaryFolder()));
-  const { url, key, admin, adminToken } = JSON.parse(await firstLine(child, 120));
-  const headers = { Authorization: `Bearer ${adminToken}` };
+  const { url, key } = JSON.parse(await firstLine(child, 120));
   return {
     url,
     key,
     pid: child.pid ?? 0,
-    journal: async () => (await fetch(`${admin}/journal`, { headers })).json() as ReturnType<Served['journal']>,
     stock: () => readStock(url, key),
     stop: () => stop(child),
   };

@@ -204,8 +204,6 @@ test.for([
   ['--file', ['sandbox', 'reset', '--file', '']],
   ['--file', ['sandbox', 'serve', '--port', '0', '--file', '']],
   ['--import', ['sandbox', 'serve', '--port', '0', '--import', '']],
-  ['--key-file', ['sandbox', 'serve', '--port', '0', '--key-file', '']],
-  ['--tls-cert', ['sandbox', 'serve', '--port', '0', '--tls-cert', '', '--tls-key', 'key.pem']],
   ['--data @', ['api', 'PATCH', '/inventory/4', '--data', '@']],
 ] as const)('reports an empty file name after %s: %j', async ([what, command], { shop }) => {
   const stderr = await shop.refused(command, { stdin: 'petId,quantity\n4,5\n' });

@@ -373,8 +373,8 @@ class World {
   }
 
   async #stock(): Promise<Map<string, number>> {
-    const { stock } = await this.#shop.service.controls.snapshot();
-    return new Map(Array.from(stock.items, ({ petId, quantity }) => [`${petId}`, Number(quantity)]));
+    const items = this.#shop.service.store.items();
+    return new Map(Array.from(items, ({ petId, quantity }) => [`${petId}`, Number(quantity)]));
   }
 
   #patches(): number {
@@ -384,7 +384,7 @@ class World {
   /** Adds stock as another client, which does not use the state. */
   async #deliver(pet: number): Promise<void> {
     const quantity = BigInt(((await this.#stock()).get(`${pet}`) ?? 0) + this.#next);
-    await this.#shop.service.controls.setPet(BigInt(pet), { quantity });
+    this.#shop.service.store.setQuantity(BigInt(pet), quantity);
     // petstock can't tell whether a lagging list includes the change of another client.
     this.#replica.catchUp();
     this.#fresh.set(`${pet}`, (this.#fresh.get(`${pet}`) ?? 0) + this.#next);

@@ -30,7 +30,7 @@ test.each(Object.entries(readers))(
   },
   async (format, programs) => {
     const home = temporaryHome();
-    const { env } = await serve(['--plan', 'business']);
+    const { env } = await serve();
     const run = (argv: readonly string[], stdin: string) => runProgram(argv, { home, env, stdin });
     const outputs = await runEvery(run, home.folder, format);
     for (const { name, code, expectedCode, stderr } of outputs) {

@@ -6,7 +6,7 @@ const list = 'inventory list --color never';
 const lessOnly = { PAGER: undefined, LESS: undefined };
 
 test('shows a list in less, which survives Ctrl-C and reaches the end', async () => {
-  const { env } = await serve(['--pets', '150']);
+  const { env } = await serve({ pets: 150 });
   const program = startProgram(list, { env: { ...env, ...lessOnly }, terminal: 80 });
   await program.until('stdout', 'SPACE more');
   const end = program.until('stdout', '  q close');
@@ -31,7 +31,7 @@ test('shows a list in less, which survives Ctrl-C and reaches the end', async ()
 });
 
 test('quits less at once if the list fits on the screen', async () => {
-  const { env } = await serve(['--pets', '22']);
+  const { env } = await serve({ pets: 22 });
   const { code, stdout } = await startProgram(`${list} --limit 22`, { env: { ...env, ...lessOnly }, terminal: 80 })
     .result;
   expect(code).toBe(0);

@@ -1,36 +1,31 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { freePort } from '../../support/free-port.ts';
+import { expect, test } from 'vitest';
 import { runSql, temporaryPostgres } from '../../support/postgres.ts';
-import { type Home, programCommand, temporaryHome } from '../../support/program.ts';
+import { type Home, programCommand, serve, temporaryHome } from '../../support/program.ts';
 
 const text = readFileSync(new URL('../../../docs/guide/team.md', import.meta.url), 'utf8');
 const blocks = (kind: string) =>
   [...text.matchAll(new RegExp(`\`\`\`${kind}\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, body = '']) => body);
 
 test('sets up a team with the commands from docs/guide/team.md', async () => {
-  const access = ['host all petstock,staging 127.0.0.1/32 scram-sha-256'];
+  const access = ['host all petstock 127.0.0.1/32 scram-sha-256'];
   const { url: socket, port } = await temporaryPostgres({ tcp: 'plain', access });
   for (const statement of blocks('sql').join('').split(';\n')) {
     if (statement.trim() !== '') await runSql(socket, statement);
   }
   const lines = blocks('sh').flatMap((block) => block.trim().split('\n'));
-  const serving = lines.filter((line) => line.includes('sandbox serve'));
-  const others = lines.filter((line) => !line.includes('sandbox serve'));
-  expect([serving.length, others.length]).toEqual([1, 12]);
+  expect(lines).toHaveLength(12);
   const at = `127.0.0.1:${port}`;
-  const shop = workFolder({ 'staging.txt': `postgresql://staging:another-long-password@${at}/staging\n` });
-  const url = await serveFor(serving[0] ?? '', shop);
+  const service = await serve();
   for (const _machine of ['one', 'another']) {
-    const key = readFileSync(join(shop.work, 'key.txt'), 'utf8');
     const machine = workFolder({
       'url.txt': `postgresql://petstock:a-long-password@${at}/petstock\n`,
-      'key.txt': key,
+      'key.txt': service.key,
       'stock.csv': 'petId,quantity\n4,12\n5,7\n',
     });
-    for (const line of others) expect(run(line, machine, url), line).toEqual({ line, status: 0 });
+    for (const line of lines) expect(run(line, machine, service.url), line).toEqual({ line, status: 0 });
   }
 }, 240_000);
 
@@ -53,18 +48,6 @@ function shell(line: string, { home }: Folder): { readonly script: string; reado
     .join(' ');
   const env = { PETSTOCK_CONFIG_DIR: home.config, PETSTOCK_STATE_DIR: home.state };
   return { script: `petstock() { ${command} "$@"; }; ${line}`, env: { PATH: process.env.PATH, USER: 'ann', ...env } };
-}
-
-/** Runs the line on a free port until the test is finished. @returns the URL of the service */
-async function serveFor(line: string, folder: Folder): Promise<string> {
-  const port = await freePort();
-  const { script, env } = shell(line.replace('4010', `${port}`), folder);
-  const child = spawn('bash', ['-c', script], { cwd: folder.work, env, stdio: 'ignore', detached: true });
-  onTestFinished(() => void process.kill(-(child.pid ?? 0), 'SIGKILL'));
-  const url = `http://127.0.0.1:${port}/v1`;
-  const status = async () => (await fetch(`${url}/inventory`)).status;
-  await vi.waitFor(async () => expect(await status()).toBe(401), { timeout: 60_000, interval: 100 });
-  return url;
 }
 
 /** Runs a line, with `<run>` replaced by the latest run, and the document's URL by that of the service. */

@@ -1,10 +1,9 @@
-import type { ServiceStorage } from '../../../service/index.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { openSandbox, ownKey, sandboxPlan } from '../../sandbox.ts';
+import { sandboxKey, sandboxPlan } from '../../sandbox.ts';
 import { define } from '../define.ts';
 import { printRecord } from '../print-record.ts';
+import { chosenFile, fileOption, withStore } from './open-store.ts';
 import { defaultPort, sandboxOptions, type Values } from './sandbox-options.ts';
-import { chosenStorage, type StorageChoice, storageName, storageOptions, withStorage } from './storage-access.ts';
 
 export const defineInfo = define({
   description:
@@ -15,38 +14,40 @@ export const defineInfo = define({
 
 /** Prints facts about the sandbox, as JSON `{"file","key","plan","pets"}`. */
 async function printInfo(invocation: Invocation): Promise<void> {
-  const { adoptKey, inspectDatabase } = await import('../../../service/index.ts');
-  const { file, key } = await openSandbox(invocation.context.folders.state);
-  const { plan } = await withStorage(invocation, chosenStorage(invocation, {}), (storage) =>
-    adoptKey(storage, key, sandboxPlan, { keepsKnown: true }),
-  );
-  await printRecord(invocation, { file, key, plan, pets: inspectDatabase(file)?.pets ?? 0 });
+  const key = await sandboxKey(invocation.context.folders.state);
+  const chosen = chosenFile(invocation, {});
+  const pets = await withStore(invocation, chosen, (store) => store.count());
+  await printRecord(invocation, { file: chosen.path, key, plan: sandboxPlan, pets });
 }
+
+type ResetOptions = Pick<Values, 'file' | 'pets' | 'seed' | 'ids'>;
 
 export const defineReset = define({
   description:
-    'Replaces the stock of the sandbox with a fresh one, and clears the usage of keys. Keys stay. ' +
-    "Unless --file or --database is given, the sandbox's own key gets the business plan again, and the codes and names of the pets are the original ones again.",
-  options: [...storageOptions, ...sandboxOptions(['pets', 'seed', 'ids'])],
+    'Replaces the stock of the sandbox with a fresh one, and clears the usage of its key, even while it is served. ' +
+    'Unless --file is given, the codes and names of the pets are the original ones again.',
+  options: [...fileOption, ...sandboxOptions(['pets', 'seed', 'ids'])],
   examples: [['petstock sandbox reset'], ['petstock sandbox reset --pets 1000', 'for a stock of another size']],
-  action: async (invocation, options: StorageChoice & Pick<Values, 'pets' | 'seed' | 'ids'>) => {
-    const { adoptKey, seededStock } = await import('../../../service/index.ts');
+  action: async (invocation, options: ResetOptions) => {
+    const { seededStock } = await import('../../../service/index.ts');
+    const { context, messages } = invocation;
     const stock = seededStock(options);
-    const chosen = chosenStorage(invocation, options);
-    const isOwn = 'file' in chosen && chosen.isOwn;
-    const name = storageName(chosen);
-    if ('database' in chosen) await invocation.questions.confirm(`Replace all stock in ${name} with fresh stock?`);
-    const fill = async (storage: ServiceStorage) => {
-      await storage.replace(stock, { clearsUsage: true });
-      const key = isOwn ? ownKey(invocation.context.folders.state) : undefined;
-      if (key !== undefined) await adoptKey(storage, key, sandboxPlan, { keepsKnown: false });
-    };
-    // A running service that has the file open keeps using it.
-    await withStorage(invocation, chosen, fill, { stock, replacesDamaged: isOwn });
-    if (isOwn) await (await import('../../shop-codes.ts')).resetPracticeCodes(invocation.context, 'as it opens');
-    await invocation.messages.note(`${isOwn ? 'The sandbox' : name} has a fresh stock.`);
-    if (isOwn) await printInfo(invocation);
-    else await printRecord(invocation, { store: name, pets: [...stock.items].length });
+    const chosen = chosenFile(invocation, options);
+    const opening = { stock, replacesDamaged: chosen.isOwn };
+    const pets = await withStore(
+      invocation,
+      chosen,
+      (store) => {
+        store.replace(stock);
+        store.clearUsage();
+        return store.count();
+      },
+      opening,
+    );
+    if (chosen.isOwn) await (await import('../../shop-codes.ts')).resetPracticeCodes(context, 'as it opens');
+    await messages.note(`${chosen.isOwn ? 'The sandbox' : chosen.path} has a fresh stock.`);
+    if (chosen.isOwn) await printInfo(invocation);
+    else await printRecord(invocation, { file: chosen.path, pets });
   },
 });
 

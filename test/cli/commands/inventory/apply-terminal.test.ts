@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { apply, changeFile, openShop, type Shop, type ShopOptions, test } from '../../../support/shop.ts';
+import { apply, changeFile, openShop, type ShopOptions, test } from '../../../support/shop.ts';
 
 const rowsOf = (count: number, bad: readonly number[] = []) => {
   const rows = Array.from({ length: count }, (_, index) => `${index + 1},${bad.includes(index) ? 9999 : 500 + index}`);
@@ -67,9 +67,9 @@ test('reports in a dry run that the rate limit causes no wait, and the time that
   const shop = await openShop({ pets: 200 });
   const preview = await apply(shop, rowsOf(3), ['--dry-run']);
   expect(preview.stderr).toContain('3 changes, 4 requests: no wait for the rate limit.\n');
-  // Each request takes 2 s: the service logs it before its response is read.
-  const far: Shop = await openShop({ pets: 200, log: () => far.clock.advance(2000) });
-  const slow = await apply(far, rowsOf(40), ['--dry-run']);
+  // Each request takes 2 s.
+  const far = await openShop({ pets: 200 });
+  const slow = await apply(far, rowsOf(40), ['--dry-run'], { onSent: () => far.clock.advance(2000) });
   expect(slow.stderr).toMatch(/40 changes, 41 requests: no wait for the rate limit, about 6 s\.\n/);
 });
 

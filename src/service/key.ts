@@ -1,4 +1,4 @@
-import { hash, randomInt } from 'node:crypto';
+import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
@@ -22,27 +22,18 @@ export function generateKey(): string {
   return `psk_${random}${checksum(random)}`;
 }
 
-/** Returns a new token for the administration port. It does not look like an API key. */
-export function generateAdminToken(): string {
-  return `adm_${randomText()}`;
-}
-
 function randomText(): string {
   return Array.from({ length: RANDOM_LENGTH }, () => BASE62.charAt(randomInt(BASE62.length))).join('');
 }
 
-/** Returns the SHA-256 of a key, in hex. Keys are stored and looked up by this digest only. */
-export function digestOf(key: string): string {
-  return hash('sha256', key);
+/** Reports whether a token is the key, in a time that does not depend on where they differ. */
+export function isSameKey(token: string, key: string): boolean {
+  return timingSafeEqual(digestOf(token), digestOf(key));
 }
 
-/** Returns the id of a key for lists and logs: the beginning of its digest. */
-export function keyIdOf(digest: string): string {
-  return digest.slice(0, 12);
-}
-
-export function idOfKey(key: string): string {
-  return keyIdOf(digestOf(key));
+/** Returns the SHA-256 of a key. Only this digest is stored. */
+export function digestOf(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
 }
 
 function checksum(text: string): string {

@@ -1,3 +1,5 @@
+import type { InventoryItem, Order, PetStatus, Stock } from './item.ts';
+
 const STEP = 0x6d2b79f5;
 
 /** Returns a generator of random numbers in [0, 1). The same seed gives the same numbers (mulberry32). */
@@ -18,28 +20,6 @@ function mixed(state: number): number {
   let bits = Math.imul(state ^ (state >>> 15), state | 1);
   bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
   return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-}
-
-export type PetStatus = 'available' | 'pending' | 'sold';
-
-/** One entry of the inventory. Both numbers are exact int64. */
-export interface InventoryItem {
-  readonly petId: bigint;
-  readonly quantity: bigint;
-  readonly status: PetStatus;
-}
-
-/** An entry with the response to `GET /pets/{petId}`. */
-export interface StockItem extends InventoryItem {
-  /** The JSON text of an object. Absent if the response consists of the inventory's data. */
-  readonly record?: string | undefined;
-}
-
-export interface SeedStock {
-  /** The pets, with unique ids. They may be iterated more than once. */
-  readonly items: Iterable<StockItem>;
-  /** The orders in the response to `GET /store/orders`, as JSON texts. */
-  readonly orders: readonly string[];
 }
 
 /**
@@ -82,9 +62,18 @@ const PROFILES: readonly Profile[] = [
   { status: 'available', atLeast: 0, atMost: 0 },
 ];
 
-/** Returns the initial stock of a new storage, ordered by id; the same for the same seed. */
-export function seededStock({ pets = DEFAULT_PETS, seed = 1, ids = 'large' }: Seed = {}): SeedStock {
-  return { items: { [Symbol.iterator]: () => seededItems(pets, seed, ids) }, orders: [] };
+/** Returns the initial stock of a new database, ordered by id; the same for the same seed. */
+export function seededStock({ pets = DEFAULT_PETS, seed = 1, ids = 'large' }: Seed = {}): Stock {
+  return { items: { [Symbol.iterator]: () => seededItems(pets, seed, ids) }, orders: seededOrders(pets) };
+}
+
+const ORDERS = 3;
+
+/** Returns an order for each of the first pets. */
+function seededOrders(pets: number): readonly Order[] {
+  return Array.from({ length: Math.min(ORDERS, pets) }, (_, at) => {
+    return { orderId: BigInt(at + 1), petId: BigInt(at + 1), quantity: 1n };
+  });
 }
 
 function* seededItems(pets: number, seed: number, ids: Ids): Generator<InventoryItem> {

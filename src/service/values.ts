@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, numberText, parseJson } from '../../shared/json.ts';
-import { Refusal } from '../http/answer.ts';
+import { isJsonObject, type Json, numberText, parseJson } from '../shared/json.ts';
+import { Refusal } from './http/answer.ts';
 
 /** Smallest and largest quantity that a stock update may set; null if only int64 bounds it. */
 export interface QuantityBounds {
@@ -30,17 +30,10 @@ export function exactInt64(number: string): bigint | null {
   return isInt64(value) ? value : null;
 }
 
-/** Returns the id in a text, exactly; null if it is not an int64 in decimal. */
-export function readPetId(text: string): bigint | null {
-  const petId = /^(0|-?[1-9]\d{0,18})$/.test(text) ? BigInt(text) : null;
-  return petId !== null && isInt64(petId) ? petId : null;
-}
-
-/** Returns the petId of a path. @throws Refusal 400 if it is not valid */
-export function parsePetId(text: string): bigint {
-  const petId = readPetId(text);
-  if (petId !== null) return petId;
-  throw new Refusal(400, 'invalid_pet_id', 'petId must be a 64-bit integer in decimal.');
+/** Returns the integer in a text, exactly; null if it is not an int64 in decimal. */
+export function readInt64(text: string): bigint | null {
+  const value = /^(0|-?[1-9]\d{0,18})$/.test(text) ? BigInt(text) : null;
+  return value !== null && isInt64(value) ? value : null;
 }
 
 /**

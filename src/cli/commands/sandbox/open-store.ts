@@ -1,0 +1,62 @@
+import { existsSync, rmSync } from 'node:fs';
+import type { Stock, Store } from '../../../service/index.ts';
+import { UsageError } from '../../../shared/errors.ts';
+import { petstock } from '../../../shared/hint.ts';
+import { makePrivateFolder } from '../../../shared/private-files.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { inMemory, isDamage, sandboxFile, storageError } from '../../sandbox.ts';
+import { sandboxOptions, type Values } from './sandbox-options.ts';
+
+export const fileOption = sandboxOptions(['file'], { file: 'database file (default: the file of --env sandbox)' });
+
+/** The file that a command works on. */
+export interface ChosenFile {
+  readonly path: string;
+  /** Whether it is the file of `--env sandbox`. */
+  readonly isOwn: boolean;
+}
+
+/** @throws UsageError if the file is `:memory:`, or does not exist and is not the sandbox's own */
+export function chosenFile({ context }: Invocation, { file }: Pick<Values, 'file'>): ChosenFile {
+  const own = sandboxFile(context.folders.state);
+  if (file === undefined || file === own) return { path: own, isOwn: true };
+  if (file === inMemory) throw new UsageError('--file :memory: stores nothing between commands');
+  if (existsSync(file)) return { path: file, isOwn: false };
+  throw new UsageError(`There is no file ${file}`, { hint: petstock`sandbox serve --file ${file}` });
+}
+
+interface Opening {
+  /** The stock of a new file; default: the default stock. */
+  readonly stock?: Stock;
+  /** Whether a damaged file may be replaced by a new one. */
+  readonly replacesDamaged?: boolean;
+}
+
+/**
+ * Runs `work` with the file open. The sandbox's own is created on first use.
+ * @throws UsageError if it can't be opened, or is not a database of the service
+ */
+export async function withStore<Result>(
+  { context }: Invocation,
+  { path, isOwn }: ChosenFile,
+  work: (store: Store) => Result,
+  { stock, replacesDamaged = false }: Opening = {},
+): Promise<Result> {
+  const { openStore, seededStock } = await import('../../../service/index.ts');
+  if (isOwn) makePrivateFolder(context.folders.state);
+  const open = () => openStore(path, stock ?? seededStock());
+  try {
+    const store = await open().catch((error: unknown) => {
+      if (!replacesDamaged || !isDamage(error)) throw error;
+      for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+      return open();
+    });
+    try {
+      return work(store);
+    } finally {
+      store.close();
+    }
+  } catch (error) {
+    throw storageError(error, context, path);
+  }
+}
