@@ -149,7 +149,6 @@ test('accepts any folder on a system without owners and modes, such as Windows',
 test.for([
   ['inventory', 'stock.csv'],
   ['history', 'history.ndjson'],
-  ['sandbox', 'stock.csv'],
 ] as const)(
   '%s export replaces only files that petstock wrote, unless --force is given',
   async ([group, name], { shop }) => {
