@@ -78,7 +78,7 @@ function rootHelp(program: Command, help: Help): string {
     ...lines,
     '',
     'Try it, without a key or an address:  petstock --env sandbox inventory list',
-    'Options:  -e/--env, -s/--store, -o/--output, --json, -y/--yes, -q/--quiet, -V',
+    'Options:  -e/--env, -s/--store, -o/--output, --json, -y/--yes, -q/--quiet, -v/--verbose',
     'More:  petstock <command> --help,  petstock help options|output|exit-codes|files',
   ].join('\n')}\n`;
 }

@@ -70,8 +70,14 @@ export const sharedOptions = {
   yes: { flags: '-y, --yes', about: 'answer yes whenever petstock asks for confirmation' },
   quiet: {
     flags: '-q, --quiet',
-    about: 'show only warnings and errors on stderr',
+    about: 'show only warnings and errors on stderr (the default if stderr is no terminal)',
     variable: 'PETSTOCK_QUIET',
+    parse: onOrOff,
+  },
+  verbose: {
+    flags: '-v, --verbose',
+    about: 'show notes on stderr even if it is no terminal: the target, the rate limit, plans, progress, advice',
+    variable: 'PETSTOCK_VERBOSE',
     parse: onOrOff,
   },
   debug: {
@@ -131,6 +137,7 @@ export interface SharedOptions {
   readonly pager?: boolean;
   readonly yes?: boolean;
   readonly quiet?: boolean;
+  readonly verbose?: boolean;
   readonly debug?: 'text' | 'json';
   readonly retries?: number;
   readonly color?: 'auto' | 'always' | 'never';

@@ -86,8 +86,13 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
   };
   const context: Context = {
     argv,
-    // The limits of other runs in the runtime folder of this machine must not affect the test.
-    env: { PETSTOCK_RUNTIME_DIR: join(options.folders.state, '..', 'runtime'), ...options.env },
+    // Notes are tested where they are printed, which is not only on a terminal with this variable. The limits of other
+    // runs in the runtime folder of this machine must not affect the test.
+    env: {
+      PETSTOCK_VERBOSE: 'true',
+      PETSTOCK_RUNTIME_DIR: join(options.folders.state, '..', 'runtime'),
+      ...options.env,
+    },
     stdin: {
       ...input(options.stdin, isTerminal('stdin')),
       ...(options.keys && { keys: () => keysOf(options.keys ?? []) }),

@@ -119,6 +119,8 @@ function environment({ home = temporaryHome(), env }: ProgramOptions): NodeJS.Pr
     PAGER: 'cat',
     TERM: 'xterm-256color',
     HOME: home.folder,
+    // Notes are tested where they are printed, which is not only on a terminal with this variable.
+    PETSTOCK_VERBOSE: 'true',
     PETSTOCK_CONFIG_DIR: home.config,
     PETSTOCK_STATE_DIR: home.state,
     // Rate-limit gates of other programs on this machine must not affect the test.

@@ -71,7 +71,7 @@ export const defineApi = define({
     });
     if (isShown(head.status)) await showHead(head);
     await printer.finish();
-    if (head.failure !== undefined || !invocation.globals.quiet) await printer.separate();
+    if (head.failure !== undefined || !invocation.messages.isQuiet) await printer.separate();
     // Here a 404 is about the path, not about a pet.
     const { failure } = head;
     if (failure)

@@ -148,7 +148,8 @@ export const topics = {
       },
     },
     '--header and --no-header apply to csv, tsv and table. --fields chooses the columns and may be repeated. stdout contains only the result; ' +
-      'banner, rate limit, warnings, questions and errors go to stderr. --quiet leaves only warnings, questions and errors.',
+      'banner, rate limit, warnings, questions and errors go to stderr. --quiet leaves only warnings, questions and errors, ' +
+      'and so does a stderr that is no terminal, unless --verbose is given: a nightly job that went well prints nothing. One line of a wait of more than 10 s is printed anyway.',
     'A command refuses a format that it does not support (exit code 2). PETSTOCK_OUTPUT (except html) and the setting output are only defaults: a command without that format ignores them. ' +
       'The format of an exported file follows its extension, unless -o is given.',
     'The result of a row:',

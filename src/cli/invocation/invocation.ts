@@ -124,7 +124,9 @@ export async function openInvocation(
   const paintFor = ({ isTerminal }: Output): Promise<Paint> => createPaint(wantsColor({ flag, env, isTerminal }));
 
   const isLog = globals.debug === 'json';
-  const messages = new Messages(context, { quiet: globals.quiet === true, isLog, paint: () => paintFor(stderr) });
+  const { quiet, verbose, debug } = globals;
+  const isDebug = debug !== undefined;
+  const messages = new Messages(context, { quiet, verbose, isDebug, isLog, paint: () => paintFor(stderr) });
   const paint = () => paintFor(stdout);
   const results = new Results({ context, globals, ...chosenFormat, messages, target: targetName(target), paint });
   if (results.wantsJson || isLog) context.onSecondInterrupt?.(secondInterruptLine);

@@ -11,15 +11,21 @@ import type { Progress } from '../progress/progress.ts';
 import { Sink } from './sink.ts';
 
 export interface MessagesOptions {
-  readonly quiet: boolean;
+  readonly quiet?: boolean | undefined;
+  readonly verbose?: boolean | undefined;
+  readonly isDebug?: boolean;
   /** Whether messages are a log (`--debug=json`), in which each line is a JSON object with its time. */
   readonly isLog: boolean;
   paint(): Promise<Paint>;
 }
 
+/** Off a terminal, a wait of more than this many milliseconds is reported in any case. */
+const longWait = 10_000;
+
 /**
- * Prints messages on stderr as they occur. With `--quiet`, prints only warnings, debug lines, and messages marked
- * `always`.
+ * Prints messages on stderr as they occur. Prints only warnings, debug lines, and messages marked `always` with
+ * `--quiet`, and where stderr is no terminal unless `--verbose` or `--debug` is given, so that a nightly job that went
+ * well sends no mail.
  */
 export class Messages {
   readonly #sink: Sink;
@@ -28,17 +34,28 @@ export class Messages {
   #progress: Progress | undefined;
   /** Lines that are kept while a pager has the terminal; undefined otherwise. */
   #held: string[] | undefined;
+  /** Whether notes are left out. */
+  readonly isQuiet: boolean;
+  /** Until when the last reported wait lasts, by the monotonic clock. */
+  #toldUntil = 0;
 
   constructor(
     private readonly context: Context,
     private readonly options: MessagesOptions,
   ) {
+    const { quiet, verbose, isDebug } = options;
+    this.isQuiet = quiet ?? !(context.stderr.isTerminal || verbose || isDebug);
     this.#sink = new Sink(context.stderr, options.paint, () => this.clear());
     this.#line = drawsLive(context) && !options.isLog ? createLiveLine(context) : undefined;
   }
 
   async note(line: string): Promise<void> {
-    if (!this.options.quiet) await this.#say('note', line);
+    if (!this.isQuiet) await this.#say('note', line);
+  }
+
+  /** Prints where a server listens; not on a terminal with `--quiet`. */
+  async announce(line: string): Promise<void> {
+    if (!this.isQuiet || !this.context.stderr.isTerminal) await this.#say('note', line);
   }
 
   /**
@@ -54,7 +71,7 @@ export class Messages {
 
   /** Prints quoted text, with a bar in front of each line unless messages are a log. */
   async quote(words: string, { always } = { always: false }): Promise<void> {
-    if (this.options.quiet && !always) return;
+    if (this.isQuiet && !always) return;
     if (this.options.isLog) return this.#say('quote', singleLine(words));
     for (const line of barred(this.#sink.redact(singleLine(words)), this.#width)) await this.#print(line);
   }
@@ -67,7 +84,7 @@ export class Messages {
     lines: (paint: Paint, width: number) => readonly string[] | Promise<readonly string[]>,
     { always } = { always: false },
   ): Promise<void> {
-    if (this.options.quiet && !always) return;
+    if (this.isQuiet && !always) return;
     const { isLog, paint } = this.options;
     const shown = await lines(isLog ? plainPaint : await paint(), this.#width);
     for (const line of shown) await (isLog ? this.#say('note', line) : this.#print(line));
@@ -82,7 +99,11 @@ export class Messages {
 
   /** Shows that nothing is sent for `ms` milliseconds, and why. */
   waiting(ms: number, reason: WaitReason): void {
-    if (this.options.quiet || this.#held !== undefined) return;
+    if (this.#held !== undefined) return;
+    if (this.isQuiet) {
+      this.#tellLongWait(ms, reason);
+      return;
+    }
     if (this.#progress !== undefined) {
       this.#progress.waiting(ms, reason);
       return;
@@ -100,13 +121,22 @@ export class Messages {
     }
   }
 
+  /** Prints one line of a wait that is long, if stderr is no terminal. */
+  #tellLongWait(ms: number, reason: WaitReason): void {
+    const { clock, stderr } = this.context;
+    const until = clock.monotonic() + ms;
+    if (stderr.isTerminal || ms <= longWait || until <= this.#toldUntil + longWait) return;
+    this.#toldUntil = until;
+    void this.show(() => [waitText(ms, reason, clock.now())], { always: true });
+  }
+
   /**
    * Shows why a command waits and what it does next. On a terminal, the line is replaced by the next one.
    * @param sentence without a period
    * @param attempt the number of the attempt, from 1; if no line can be redrawn, only the first is printed
    */
   delayed(sentence: string, attempt = 1): void {
-    if (this.options.quiet) return;
+    if (this.isQuiet) return;
     if (this.#line !== undefined && this.#isFree) this.#draw(sentence);
     else if (attempt === 1) void this.note(`${sentence}.`);
   }
@@ -114,7 +144,7 @@ export class Messages {
   /** Shows on a terminal that a response is slow; the next message replaces the line. */
   slow(line: string): void {
     // A progress line already shows what the command waits for, and a pager has the whole terminal.
-    if (!this.options.quiet && this.#isFree) this.#draw(line);
+    if (!this.isQuiet && this.#isFree) this.#draw(line);
   }
 
   get #isFree(): boolean {
@@ -159,7 +189,7 @@ export class Messages {
    * @param limitSeconds returns for how many seconds the rate limits delay a number of requests
    */
   async startProgress(total: number, limitSeconds: (requests: number) => number): Promise<Progress | undefined> {
-    if (this.options.quiet) return undefined;
+    if (this.isQuiet) return undefined;
     const { createProgress } = await import('../progress/progress.ts');
     const note = (line: string) => void this.note(line);
     const options = { total, note, paint: await this.#sink.paint(), limitSeconds };

@@ -115,7 +115,7 @@ async function checkStock({ messages }: Invocation, { store }: RunningService, v
 /** Prints the address. stderr shows the key only on a terminal, because it may be stored. JSON on stdout has it. */
 async function announce({ context, messages, results }: Invocation, service: RunningService, values: Values) {
   const { url, key } = service;
-  await messages.note(`Serving at ${url}. Ctrl-C ends it.`);
+  await messages.announce(`Serving at ${url}. Ctrl-C ends it.`);
   if (context.stderr.isTerminal) {
     await messages.note('To use it from another terminal:');
     await messages.note(`  export PETSTOCK_URL_STAGING=${url}`);

@@ -76,12 +76,12 @@ export function unknownText(unknowns: ReadonlyMap<string, number>): string {
  * @returns lines for the error, if the list is not visible or a program reads the error; otherwise none
  */
 export async function showUnknown(
-  { messages, globals, results }: Invocation,
+  { messages, results }: Invocation,
   unknowns: ReadonlyMap<string, number>,
   always: boolean,
 ): Promise<readonly string[]> {
   if (unknowns.size > 0) await messages.show((paint, width) => unknownLines(unknowns, paint, width), { always });
-  const isNamed = results.wantsJson || (globals.quiet === true && !always);
+  const isNamed = results.wantsJson || (messages.isQuiet && !always);
   return isNamed ? unknownRows(unknowns, plainPaint, undefined, true) : [];
 }
 
