@@ -1,6 +1,6 @@
 import type { BulkRow, Change } from '../../../inventory/change.ts';
 import { counted, isAbsent, type Quantities } from '../../../inventory/items.ts';
-import { planChanges } from '../../../inventory/plan.ts';
+import { type Plan, type PlanOptions, planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { flagWords, petstock, targetWords } from '../../../shared/hint.ts';
@@ -22,6 +22,7 @@ import { applyCommand, parseColumns, type ReadOptions, readChangeFile } from './
 import { contentHashOf, DuplicateFileGuard, earlierHashOf } from './duplicate-file-guard.ts';
 import { openFailedOut } from './failed-out.ts';
 import { openPlanOut } from './plan-out.ts';
+import { RepeatedDeltas, skippedRow } from './repeated-deltas.ts';
 import { RowEvidence, requireMeant } from './row-evidence.ts';
 
 const help = 'petstock inventory apply --help';
@@ -40,7 +41,8 @@ const applyOptions = optionRows(
   ],
   ['--force', 'let --failed-out or --plan-out replace a file that petstock did not write, or that was changed since'],
   ['--resume <run>', 'resume an interrupted run, or `latest`: the newest of this store and environment; takes no file'],
-  ['--again', 'apply a file with deltas again, although it was already applied'],
+  ['--skip-applied', 'leave out deltas whose pet was already changed by the same number under the same ref'],
+  ['--again', 'apply deltas once more that were already applied: the file, or a pet under the same ref'],
   ['--reason <text>', 'reason in the history, for rows without one of their own'],
   ['--ref <text>', 'your own number or name, such as a delivery note, for rows without one'],
   ...bulkOptions,
@@ -78,8 +80,10 @@ export const defineApply = define({
 });
 
 async function resume(invocation: Invocation, run: string, options: ApplyOptions, file: string | undefined) {
-  const { format, column, ignoreColumns, ignoreNames, minRows, skipUnknown, planOut, again, reason, ref } = options;
-  const ofFile = [file, format, column, ignoreColumns, ignoreNames, minRows, skipUnknown, planOut, again, reason, ref];
+  const { format, column, ignoreColumns, ignoreNames, minRows, skipUnknown, planOut } = options;
+  const { skipApplied, again, reason, ref } = options;
+  const reading = [file, format, column, ignoreColumns, ignoreNames, minRows, skipUnknown];
+  const ofFile = [...reading, planOut, skipApplied, again, reason, ref];
   if (ofFile.some((given) => given !== undefined)) {
     const { store, env } = invocation.globals;
     throw new UsageError(
@@ -104,6 +108,9 @@ type FileOptions = Omit<ApplyOptions, keyof BulkFlags | 'column' | 'minRows'> & 
 async function runFile(invocation: Invocation, file: string, given: ApplyOptions): Promise<void> {
   const { column, minRows: minRowsText, ...others } = given;
   const minRows = wholeNumberOf('--min-rows', minRowsText) ?? 0;
+  if (others.skipApplied && others.again) {
+    throw new UsageError("--skip-applied and --again can't be used together. Leave one out");
+  }
   const options = { ...others, minRows, columns: parseColumns(column), ...parseBulkFlags(invocation, given) };
   const replacing = { force: options.force === true, inputs: [file] };
   const failedOut = await openFailedOut(invocation, options.failedOut, replacing);
@@ -127,25 +134,29 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
   const { target, questions } = invocation;
   const command = applyCommand(invocation, file);
   const read = await readChangeFile(invocation, file, options);
-  const { changes, forReader } = read;
+  const { changes } = read;
   if (!options.dryRun) questions.requireAnswer({ previewCommand: petstock`${command} --dry-run` });
   const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
   const petIds = new Set(changes.map(({ petId }) => petId));
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
   const [contentHash, earlierHash] = [contentHashOf(changes), earlierHashOf(changes)];
-  const { again = false, ignoreNames = false, skipUnknown = false, reason, ref } = options;
-  const guard = new DuplicateFileGuard(access, { file, contentHash, earlierHash, hasDeltas, again });
-  const earlier = options.dryRun ? undefined : await guard.check();
-  await invocation.connections.announce();
-  const hasNames = !ignoreNames && forReader.some(({ name }) => name !== '');
-  const evidence = new RowEvidence(read, hasNames ? (await invocation.shopCodes())?.names : undefined);
-  const reader = new StockReader(access.connection, undefined, false, evidence.see);
-  const { quantities, readVersion, readAt } = await reader.readAfterInFlight(petIds);
+  const { again = false, skipApplied = false, ignoreNames = false, skipUnknown = false, reason, ref } = options;
   const noted =
     reason === undefined && ref === undefined
       ? changes
       : changes.map((change) => ({ ...change, reason: change.reason ?? reason, ref: change.ref ?? ref }));
-  const { rows, problems } = planChanges(noted, quantities, { skipUnknown, env: targetName(target) });
+  const names = (await invocation.shopCodes())?.names;
+  const guard = new DuplicateFileGuard(access, { file, contentHash, earlierHash, hasDeltas, again });
+  const skipCommand = () => petstock`${applyCommand(invocation, file, { skipApplied: true })}`;
+  const repeated = new RepeatedDeltas(access, noted, { again, skipApplied, names, skipCommand });
+  if (hasDeltas) await guard.requireFinished();
+  const told = hasDeltas ? await repeated.check() : undefined;
+  const earlier = told ?? (options.dryRun ? undefined : await guard.check(repeated.isDecided));
+  await invocation.connections.announce();
+  const evidence = new RowEvidence(read, ignoreNames ? undefined : names);
+  const reader = new StockReader(access.connection, undefined, false, evidence.see);
+  const { quantities, readVersion, readAt } = await reader.readAfterInFlight(petIds);
+  const { rows, problems } = planUnskipped(noted, quantities, repeated, { skipUnknown, env: targetName(target) });
   const absent = skipUnknown ? [] : absentPets(changes, quantities);
   requireMeant(invocation, { file, command, hasDeltas, unit: read.unit, problems, absent }, evidence);
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
@@ -153,7 +164,8 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
   const intention = { verb: 'Write' as const, earlier, facts };
   // Another process may have applied the file since the first check.
   const requireNotDuplicate = async () => {
-    await guard.check();
+    if (hasDeltas) await repeated.requireNoOthers();
+    await guard.check(repeated.isDecided);
     return guard.newest;
   };
   return {
@@ -161,6 +173,24 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
     job: { subject, rows, stock: { readVersion, readAt }, intention, requireNotDuplicate },
     guard,
   };
+}
+
+/** Plans all changes but those that `--skip-applied` leaves out. */
+function planUnskipped(
+  changes: readonly Change[],
+  quantities: Quantities,
+  { skipped }: RepeatedDeltas,
+  options: PlanOptions,
+): Plan {
+  const { rows, problems } = planChanges(
+    changes.filter(({ petId }) => !skipped.has(petId)),
+    quantities,
+    options,
+  );
+  if (skipped.size === 0) return { rows, problems };
+  const left = changes.filter(({ petId }) => skipped.has(petId));
+  const all = [...rows, ...left.map((change) => skippedRow(change, quantities.get(change.petId)))];
+  return { rows: all.toSorted((one, other) => one.line - other.line), problems };
 }
 
 /**

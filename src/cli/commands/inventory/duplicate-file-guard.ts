@@ -68,23 +68,21 @@ export class DuplicateFileGuard {
   /**
    * Checks the runs of the file. Call this before the stock is read, and again right before the run of the file is
    * recorded.
+   * @param isDecided whether it is already decided what becomes of deltas that were applied before
    * @returns a clause for the question if the deltas of the file were already written
    * @throws ConflictError if a run of the file is unfinished; UsageError, unless `--again` is given, if its deltas were
    * already written and the user can't be asked, or if they were written since the first call
    */
-  async check(): Promise<string | undefined> {
-    const { contentHash, earlierHash, hasDeltas, again } = this.repeated;
-    const { invocation, connection } = this.access;
-    const { history } = connection.state;
-    const newer = await history.runsOfFile(connection.serviceName, contentHash);
-    const runs = [...newer, ...(await history.runsOfFile(connection.serviceName, earlierHash))];
-    this.newest = newer[0]?.run;
+  async check(isDecided = false): Promise<string | undefined> {
+    const { hasDeltas, again } = this.repeated;
+    const { invocation } = this.access;
+    const runs = await this.#runs();
     refuseUnfinished(this.#name, runs);
     const known = this.#known;
     this.#known = new Set(runs.map(({ run }) => run));
     const written = await this.#lastWritten(runs.filter(({ run }) => known?.has(run) !== true));
     this.#earlier ??= written;
-    if (written === undefined || !hasDeltas) return undefined;
+    if (written === undefined || !hasDeltas || isDecided) return undefined;
     const asks = invocation.questions.willAsk();
     const what = this.#appliedText(written);
     if (!again && (known !== undefined || !asks)) {
@@ -95,6 +93,19 @@ export class DuplicateFileGuard {
     }
     if (!asks) await invocation.messages.warn(`${what}, and its deltas are added once more`);
     return what;
+  }
+
+  /** @throws ConflictError if a run of the file is unfinished */
+  async requireFinished(): Promise<void> {
+    refuseUnfinished(this.#name, await this.#runs());
+  }
+
+  async #runs(): Promise<readonly RunRecord[]> {
+    const { contentHash, earlierHash } = this.repeated;
+    const { state, serviceName } = this.access.connection;
+    const newer = await state.history.runsOfFile(serviceName, contentHash);
+    this.newest = newer[0]?.run;
+    return [...newer, ...(await state.history.runsOfFile(serviceName, earlierHash))];
   }
 
   /** Adds to a conflict which run has already written the file. Returns any other error unchanged. */

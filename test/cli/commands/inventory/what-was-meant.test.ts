@@ -153,7 +153,9 @@ describe('two lines of one pet', () => {
     expect(history.rows[0].ref).toBe('box 1, box 2');
     // The same file with its rows in another order is the same file.
     const again = { stdin: 'petId,delta,ref\n4,7,box 2\n4,5,box 1\n5,1,box 1\n' };
-    expect(await shop.refused('inventory apply - --yes', again)).toContain('was applied at');
+    expect(await shop.refused('inventory apply - --yes', again)).toMatch(
+      /already changed under the same ref.*\n│ 4: \+12 by run \w+ at [\d:]+; now \+12\n/,
+    );
     const { asked, prompts } = confirming(false);
     const other = changeFile(shop, 'petId,delta\n4,-1\n4,-2\n');
     const typed = await shop.exits(`inventory apply ${other}`, 2, [], { terminal: 200, prompts });
@@ -233,5 +235,107 @@ describe('the file of --failed-out', () => {
     expect(readFileSync(failed, 'utf8')).toBe('');
     writeFileSync(failed, 'hours of work');
     expect(await shop.refused(`inventory apply ${first} --yes --failed-out ${failed}`)).toContain('already exists');
+  });
+});
+
+describe('a delivery that comes again under its ref', () => {
+  const delivery = 'petId,delta,ref\n4,50,N-31\n6,2,N-31\n';
+  const corrected = 'petId,delta,ref\n4,5,N-31\n6,2,N-31\n';
+  const extended = 'petId,delta,ref\n4,50,N-31\n6,2,N-31\n5,1,N-31\n';
+
+  /** Applies the first delivery note, and returns a function that applies another one, and the last run. */
+  async function delivered(shop: Shop) {
+    const { run } = await shop.json(`inventory apply ${changeFile(shop, delivery, 'first.csv')} --yes --json`);
+    const again = (text: string, words = '', options = {}) => {
+      const file = changeFile(shop, text, 'again.csv');
+      return shop.run(`inventory apply ${file} ${words}`.trim(), options);
+    };
+    return { run: run.slice(-4) as string, again };
+  }
+
+  test.for([
+    ['the same', delivery, 'add --skip-applied'],
+    ['extended', extended, 'add --skip-applied'],
+    ['corrected', corrected, 'The numbers differ'],
+    ['with a space and other rows', 'petId,delta,ref\n8,1,N-99\n6,2, N-31 \n', 'add --skip-applied'],
+  ] as const)('is refused off a terminal, and nothing is sent: %s', async ([, text, said], { shop }) => {
+    const { run, again } = await delivered(shop);
+    for (const words of ['--yes', '--dry-run']) {
+      const { code, stderr, requests } = await again(text, words);
+      expect({ code, requests }).toEqual({ code: 2, requests: [] });
+      expect(stderr).toContain('already changed under ref "N-31"');
+      expect(stderr).toContain(`6 "Blue hamster": +2 by run ${run}`.replace(' "Blue hamster"', ''));
+      expect(stderr).toContain(said);
+    }
+  });
+
+  test('is left out with --skip-applied, but not with another number', async ({ shop }) => {
+    const { again } = await delivered(shop);
+    const before = await stockOf(shop);
+    const { code, stdout, stderr } = await again(extended, '--yes -q --json --skip-applied');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { counts, rows } = JSON.parse(stdout);
+    expect(counts).toMatchObject({ applied: 1, skipped: 2 });
+    expect(rows).toMatchObject([
+      { line: 2, petId: 4, result: 'skipped' },
+      { line: 3, petId: 6, result: 'skipped' },
+      { line: 4, petId: 5, result: 'applied' },
+    ]);
+    expect((await stockOf(shop)).get('4')).toBe(before.get('4'));
+    expect(await again(delivery, '--yes -q --skip-applied')).toMatchObject({ code: 0, stderr: '' });
+    const other = await again(corrected, '--yes --skip-applied');
+    expect(other).toMatchObject({ code: 2, requests: [], stderr: expect.stringContaining('The numbers differ') });
+    expect(other.stderr).toContain('1 pet was already changed');
+    expect((await stockOf(shop)).get('4')).toBe(before.get('4'));
+    const both = await shop.refused(`inventory apply ${changeFile(shop, delivery)} --yes --again --skip-applied`);
+    expect(both).toContain("can't be used together");
+  });
+
+  test('is added once more with --again, and after a yes at a question', async ({ shop }) => {
+    const { run, again } = await delivered(shop);
+    const stock = async () => (await stockOf(shop)).get('4');
+    const before = (await stock()) ?? 0;
+    const { code, stderr } = await again(corrected, '--yes -q --again');
+    expect(code).toBe(0);
+    expect(stderr).toContain('Warning: 2 pets were already changed under ref "N-31", and are changed once more.');
+    expect(await stock()).toBe(before + 5);
+    const { asked, prompts } = confirming(false, true);
+    const typed = await again(extended, '', { terminal: 200, prompts });
+    expect(typed.code).toBe(2);
+    expect(typed.stderr).toContain(`+50 by run ${run}`);
+    expect(asked[0]).toContain('AGAIN? 2 pets were already changed under ref "N-31"');
+    expect(asked[0]).not.toContain('was applied');
+    expect((await again(extended, '', { terminal: 200, prompts })).code).toBe(0);
+    expect(await stock()).toBe(before + 55);
+  });
+
+  test('is no repetition after an undo, under another ref, or of other pets', async ({ shop }) => {
+    const { again } = await delivered(shop);
+    await shop.exits('undo --last --yes', 0);
+    expect((await again(corrected, '--yes')).code).toBe(0);
+    expect((await again(delivery.replaceAll('31', '32'), '--yes')).code).toBe(0);
+    expect((await again('petId,delta,ref\n5,1,N-31\n', '--yes')).code).toBe(0);
+    expect((await again('petId,delta\n4,1\n', '--yes --ref N-33')).code).toBe(0);
+    expect((await again('petId,delta\n4,2\n', '--yes --ref N-33')).code).toBe(2);
+  });
+
+  test('is refused if another command applies it while the question is open', async ({ shop }) => {
+    const file = changeFile(shop, delivery, 'first.csv');
+    const other = changeFile(shop, extended, 'other.csv');
+    const confirm = async () => (await shop.run(`inventory apply ${other} --yes`)).code === 0;
+    const asked = await shop.run(`inventory apply ${file}`, { terminal: 200, prompts: { confirm } });
+    expect(asked.code).toBe(2);
+    expect(asked.stderr).toContain('already changed under ref "N-31"');
+    expect((await stockOf(shop)).get('4')).toBe(89);
+  });
+
+  test('is recognized in scans, and scans in a file', async ({ shop }) => {
+    const scans = { stdin: '4 x50\n6 x2\n' };
+    await shop.exits('inventory count --add --yes --ref N-31', 0, [], scans);
+    await shop.exits('inventory count --add --yes --ref N-31', 2, 'already changed under ref', scans);
+    const file = changeFile(shop, corrected);
+    expect(await shop.refused(`inventory apply ${file} --yes`)).toContain('already changed under ref');
+    await shop.exits('inventory count --add --yes --ref N-31 --skip-applied', 0, [], scans);
+    expect((await stockOf(shop)).get('4')).toBe(89);
   });
 });

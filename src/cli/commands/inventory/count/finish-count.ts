@@ -1,12 +1,8 @@
 import { basename } from 'node:path';
-import type { BulkRow, Change } from '../../../../inventory/change.ts';
+import type { BulkRow } from '../../../../inventory/change.ts';
 import type { Counting } from '../../../../inventory/count/counting.ts';
-import { type RepeatedDelta, repeatedDeltas } from '../../../../inventory/earlier-changes.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
 import { planChanges } from '../../../../inventory/plan.ts';
-import { petLine } from '../../../../output/count-text.ts';
-import { truncate } from '../../../../output/text-width.ts';
-import { localTime } from '../../../../output/time.ts';
 import { requireWithinGuards } from '../../../../runs/execute.ts';
 import { writeFileAtomically } from '../../../../shared/atomic-file.ts';
 import { NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
@@ -14,11 +10,11 @@ import { fileOperand, petstock, targetWords } from '../../../../shared/hint.ts';
 import { targetName } from '../../../../shared/target.ts';
 import { faultyFile } from '../../../input-file.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { earlierChanges } from '../../../runs/earlier-changes.ts';
 import { performPlan } from '../../../runs/perform.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import { contentHashOf, DuplicateFileGuard } from '../duplicate-file-guard.ts';
 import { openFailedOut } from '../failed-out.ts';
+import { RepeatedDeltas, skippedRow } from '../repeated-deltas.ts';
 import { changeText, fileText, requireChangeFile, type WriteRows } from '../written-change-file.ts';
 import { type CountOptions, countCommand } from './count-options.ts';
 import {
@@ -147,8 +143,7 @@ async function requireRightLines(
 /** What keeps units from being written twice. */
 interface Repetition {
   readonly guard: DuplicateFileGuard;
-  /** The pets that `--skip-applied` leaves out. */
-  readonly left: ReadonlySet<bigint>;
+  readonly repeated: RepeatedDeltas;
   /** A clause for the question, if units of this count were already written. */
   readonly earlier: string | undefined;
 }
@@ -158,24 +153,21 @@ interface Repetition {
  * @throws UsageError or ConflictError if these units were already written, or are being written, and nobody can be asked
  */
 async function guardRepetition(run: RunAccess, counting: Counting, options: EndedCount): Promise<Repetition> {
-  const { mode, ref, again = false, skipApplied = false, file = '-', dryRun, to } = options;
+  const { mode, again = false, skipApplied = false, file = '-', dryRun, to } = options;
   const hasDeltas = mode !== 'count';
   const changes = changesOf(counting.tally.counts(), options);
-  const earlierRows = hasDeltas && ref !== undefined ? await earlierChanges(run, { ref }) : [];
-  const repeated = repeatedDeltas(changes, earlierRows);
-  const told = await tellRepeated(run, counting, repeated, options);
-  const contentHash = contentHashOf(changes);
-  const isDecided = again || told !== undefined || (skipApplied && ref !== undefined);
-  const guard = new DuplicateFileGuard(run, {
-    file,
-    contentHash,
-    earlierHash: contentHash,
-    hasDeltas,
-    again: isDecided,
+  const repeated = new RepeatedDeltas(run, changes, {
+    again,
+    skipApplied,
+    names: counting.known.codes.names,
+    skipCommand: () => countCommand(run.invocation, options.file, { skipApplied: true }),
   });
-  const earlier = dryRun || to !== undefined ? undefined : await guard.check();
-  const left = new Set(skipApplied ? repeated.map(({ change }) => change.petId) : []);
-  return { guard, left, earlier: told ?? (isDecided ? undefined : earlier) };
+  const contentHash = contentHashOf(changes);
+  const guard = new DuplicateFileGuard(run, { file, contentHash, earlierHash: contentHash, hasDeltas, again });
+  if (hasDeltas) await guard.requireFinished();
+  const told = hasDeltas ? await repeated.check() : undefined;
+  const earlier = dryRun || to !== undefined ? undefined : await guard.check(repeated.isDecided);
+  return { guard, repeated, earlier: told ?? earlier };
 }
 
 interface Writing extends EndedCount, Repetition {
@@ -186,12 +178,12 @@ async function writeCounts(
   run: RunAccess,
   counting: Counting,
   { changes, stock }: CountedChanges,
-  { guard, left, ...options }: Writing,
+  { guard, repeated, ...options }: Writing,
 ): Promise<string | undefined> {
   const { invocation } = run;
   const { failedOut, file = '-', mode, earlier, facts } = options;
-  const skipped = changes.filter(({ petId }) => left.has(petId));
-  const rest = changes.filter(({ petId }) => !left.has(petId));
+  const skipped = changes.filter(({ petId }) => repeated.skipped.has(petId));
+  const rest = changes.filter(({ petId }) => !repeated.skipped.has(petId));
   const { rows: planned, problems } = planChanges(rest, stock.quantities, { env: targetName(invocation.target) });
   if (problems.length > 0) {
     throw faultyFile(file, { problems, total: problems.length, unit: 'line' }, 'nothing was written');
@@ -208,7 +200,8 @@ async function writeCounts(
     intention: { verb: 'Write' as const, earlier, facts },
     names: names.size > 0 ? names : undefined,
     requireNotDuplicate: async () => {
-      await guard.check();
+      if (mode !== 'count') await repeated.requireNoOthers();
+      await guard.check(repeated.isDecided);
       return guard.newest;
     },
     onBegun: failedOut?.empty,
@@ -218,55 +211,6 @@ async function writeCounts(
   } catch (error) {
     throw guard.withEarlierRun(error);
   }
-}
-
-/** Returns the row of a delta that is left out, because it was applied before. */
-function skippedRow({ line, petId, delta, reason, ref }: Change, before: number | undefined): BulkRow {
-  return { line, petId, before, after: before, delta, result: 'skipped', reason, ref };
-}
-
-/**
- * Shows which pets were changed before under the same `ref`.
- * @returns a clause for the question; undefined if there are none
- * @throws UsageError if nobody can be asked, and neither `--again` nor `--skip-applied` decides it
- */
-async function tellRepeated(
-  run: RunAccess,
-  counting: Counting,
-  repeated: readonly RepeatedDelta[],
-  { again = false, skipApplied = false, ref = '', file }: EndedCount,
-): Promise<string | undefined> {
-  const { invocation } = run;
-  const { messages, questions, context } = invocation;
-  const open = skipApplied ? repeated.filter(({ isSame }) => !isSame) : repeated;
-  const [first] = open;
-  if (first === undefined) return undefined;
-  const now = context.clock.now();
-  const { names } = counting.known.codes;
-  const signed = (delta = 0) => `${delta > 0 ? '+' : ''}${grouped(delta)}`;
-  const lineOf = ({ change, earlier }: RepeatedDelta, width: number) => {
-    const before = earlier.map(
-      ({ delta, run: id, at }) => `${signed(delta)} by run ${id.slice(-4)} at ${localTime(at, now)}`,
-    );
-    return truncate(petLine(change.petId, `: ${before.join(', ')}; now ${signed(change.delta)}`, names, width), width);
-  };
-  const pets = counted(open.length, 'pet');
-  const what = `${pets} ${open.length === 1 ? 'was' : 'were'} already changed under ref ${ref}`;
-  const asks = questions.willAsk();
-  if (again || asks) {
-    await messages.warn(again ? `${what}, and ${open.length === 1 ? 'is' : 'are'} changed once more` : what);
-    await messages.show((_paint, width) => open.map((each) => `  ${lineOf(each, width - 2)}`), { always: true });
-    return what;
-  }
-  const ways = open.every(({ isSame }) => isSame)
-    ? 'To leave them out, add --skip-applied. To change them once more, add --again'
-    : 'The numbers differ: check the delivery note. To change them once more, add --again';
-  throw new UsageError(`${what}. Nothing was sent. ${ways}`, {
-    lines: open.map((each) => lineOf(each, Number.POSITIVE_INFINITY)),
-    hint: open.every(({ isSame }) => isSame)
-      ? countCommand(invocation, file, { skipApplied: true })
-      : petstock`history show ${first.earlier[0]?.run ?? []}`,
-  });
 }
 
 /** Writes a count to the file of `--to`, and prints how to apply it. */

@@ -32,7 +32,7 @@ test('refuses a delivery that is scanned again under its ref, unless --skip-appl
   expect(again).toMatchObject({ code: 2, requests: [] });
   const { message, hint } = errorJson(again.stderr).error;
   expect(message).toMatch(
-    /^1 pet was already changed under ref N-7\. Nothing was sent\. .*\n *4: \+5 by run \w{4} at .*; now \+5$/s,
+    /^1 pet was already changed under ref "N-7"\. Nothing was sent\. .*\n *4: \+5 by run \w{4} at .*; now \+5$/s,
   );
   expect(hint).toBe('petstock inventory count --add --ref N-7 --skip-applied --json --yes --env staging');
   const rest = await scan('4 x5\n6 x2\n', ' --skip-applied');
@@ -57,7 +57,7 @@ test('asks on a terminal about a delivery that is scanned again, by the name of 
   const { asked, prompts } = confirming(false);
   const again = await count(shop, '6\ndone\n', [file, '--add'], { ...person, prompts });
   expect(again).toMatchObject({ code: 2, written: [] });
-  expect(asked[0]).toContain('AGAIN? 1 pet was already changed under ref note.txt.');
+  expect(asked[0]).toContain('AGAIN? 1 pet was already changed under ref "note.txt".');
   expect(again.stderr).toMatch(/\n {2}4: \+5 by run \w{4} at .*; now \+5\n/);
   const skipped = await count(shop, 'done\n', [file, '--add', '--skip-applied'], person);
   expect(skipped.written).toEqual(['6 {"quantity":15}']);
