@@ -11,7 +11,6 @@ const mayImport = {
   service: ['shared/'],
   output: ['inventory/', 'rate-limit/', 'shared/'],
   'change-files': ['inventory/', 'output/', 'shared/'],
-  counts: ['inventory/', 'state/', 'shared/'],
   'rate-limit': ['shared/'],
   settings: ['shared/'],
   state: ['inventory/', 'rate-limit/', 'shared/'],

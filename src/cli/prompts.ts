@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { messageLines } from '../output/text-width.ts';
 import { InterruptedError } from '../shared/errors.ts';
+import { quoted } from '../shared/parsed.ts';
 import type { Prompts } from './context.ts';
 
 export interface PromptStreams {
@@ -48,9 +49,20 @@ export function createPrompts(streams: PromptStreams): Prompts {
         output.write('\n');
       }
     },
-    confirm: async (question) => /^y(es)?$/i.test((await text(`${question} (y/N)`)).trim()),
+    confirm: async (question) => {
+      for (let asked = `${question} (y/N)`; ; ) {
+        const answer = (await text(asked)).trim();
+        if (!isScan(answer)) return /^y(es)?$/i.test(answer);
+        asked = `${quoted(answer)} is not an answer, and was not counted. ${question} (y/N)`;
+      }
+    },
     text,
   };
+}
+
+/** Reports whether an answer has a digit, so that it may be a bar code, scanned while a question was open. */
+function isScan(answer: string): boolean {
+  return /\d/.test(answer);
 }
 
 /**

@@ -33,12 +33,24 @@ describe('prompts', () => {
     ['n', false],
     // Text that was typed ahead or scanned is no confirmation.
     ['hello', false],
-    ['PYTHON-12', false],
-    ['y4', false],
   ])('reads the confirmation %j as %s', async (keys, answer) => {
     const { prompts, type } = terminal();
     void type(`${keys}\n`);
     expect(await prompts.confirm('Sure?')).toBe(answer);
+  });
+
+  test('does not take a scan for an answer, and says that it was not counted', async () => {
+    const { prompts, type, drawn } = terminal();
+    void type('2000000000060\ny4\n42 x3\ny\n');
+    expect(await prompts.confirm('Sure?')).toBe(true);
+    expect(drawn()).toBe(
+      [
+        'Sure? (y/N) ',
+        ...['2000000000060', 'y4', '42 x3'].map(
+          (scan) => `"${scan}" is not an answer, and was not counted. Sure? (y/N) `,
+        ),
+      ].join(''),
+    );
   });
 
   test('interrupts a password question if its terminal is closed', async () => {

@@ -27,6 +27,14 @@ const otherLines: Readonly<Record<string, readonly string[]>> = {
       bulkOptions.map((name) => [`inventory ${verb} --${name}`, ['inventory', 'apply', '--help']]),
     ),
   ),
+  'inventory count --new': ['inventory', 'count'],
+  'inventory count --label': ['inventory', 'count', 'aisle-3.txt'],
+  ...Object.fromEntries(
+    ['merge', 'list', 'closed', 'discard'].map((name) => [
+      `inventory count --${name}`,
+      ['inventory', 'count', '--help'],
+    ]),
+  ),
   'config stores': ['config', 'list'],
   licenses: ['help', 'files'],
   'state grant': ['state', 'init', '--help'],
