@@ -8,12 +8,10 @@ import { rowResults } from '../../src/cli/commands/history/show-runs.ts';
 import { plans } from '../../src/cli/commands/sandbox/sandbox-options.ts';
 import type { TableCommand, TableOption, ValueKind, Word } from '../../src/cli/completion/command-table.ts';
 import { shellNames } from '../../src/cli/completion/command-table.ts';
-import { petStatuses } from '../../src/inventory/items.ts';
+import { comparedFields, fieldNames, fieldOf, shownFields, textFields } from '../../src/inventory/item-fields.ts';
 import { runStates } from '../../src/inventory/run-records.ts';
-import { sortKeys } from '../../src/inventory/sort.ts';
 import { runFields } from '../../src/output/history-list-view.ts';
 import { rowFields as rowFieldsOfRun } from '../../src/output/history-run-view.ts';
-import { namedFields } from '../../src/output/inventory-view.ts';
 import { definitionOf, remoteEnvironmentNames, settingNames } from '../../src/settings/settings.ts';
 import { environmentNames } from '../../src/shared/target.ts';
 import { allCommands } from './reference.ts';
@@ -90,19 +88,19 @@ const byName: Readonly<Record<string, ValueKind>> = {
   // `html` is offered for every command, though only some commands accept it.
   '--output': words([...definitionOf('output').values.split('|'), 'html']),
   '--color': words(['auto', 'always', 'never']),
-  '--status': words(petStatuses, 'list'),
+  ...Object.fromEntries(textFields.map((name) => [`--${name}`, words(fieldOf(name).filter?.values ?? [], 'list')])),
   '--ids': words(['large', 'small']),
   '--plan': words(plans),
   'api method': words(methods),
   'completion shell': words(shellNames),
   'help words': { kind: 'command', topics: topicNames.map((name) => [name, 'a help topic']) },
-  'inventory list --sort': words(sortKeys),
-  'inventory list --fields': words(namedFields, 'list'),
+  'inventory list --sort': words(fieldNames),
+  'inventory list --fields': words(shownFields, 'list'),
   'inventory apply file': files(...changeFileEndings),
   'inventory apply --format': words(changeFormats),
   'inventory apply --column': words(rowFields.map((field) => `${field}=`)),
   'inventory apply --resume': { kind: 'incomplete-runs' },
-  'inventory diff --only': words(['quantity', 'status']),
+  'inventory diff --only': words(comparedFields),
   'inventory diff left': targetsAndLists,
   'inventory diff right': targetsAndLists,
   'inventory count file': files('.txt', '.csv'),

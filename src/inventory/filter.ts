@@ -1,26 +1,35 @@
 import { FailureError } from '../shared/errors.ts';
-import type { InventoryItem } from './item-fields.ts';
+import { type InventoryItem, type TextField, textFields } from './item-fields.ts';
 import { type ItemBatches, isLow, type LowLevels, type UnreadableItem } from './items.ts';
 
 /** Conditions on an item. An absent property accepts everything; an empty set accepts nothing. */
 export interface FilterCriteria {
-  readonly statuses?: ReadonlySet<string> | undefined;
+  /** The values that a field of text may have; an absent value counts as an empty one. */
+  readonly texts?: Texts | undefined;
   readonly petIds?: ReadonlySet<bigint> | undefined;
   readonly minQuantity?: number | undefined;
   readonly maxQuantity?: number | undefined;
   readonly low?: LowLevels | undefined;
 }
 
+export type Texts = Readonly<Partial<Record<TextField, ReadonlySet<string>>>>;
+
 /** Reports whether an item meets the criteria. */
-export function meets({ petId, quantity, status }: InventoryItem, criteria: FilterCriteria): boolean {
-  const { statuses, petIds, minQuantity, maxQuantity, low } = criteria;
+export function meets(item: InventoryItem, criteria: FilterCriteria): boolean {
+  const { petId, quantity } = item;
+  const { texts, petIds, minQuantity, maxQuantity, low } = criteria;
   return (
     (minQuantity === undefined || quantity >= minQuantity) &&
     (maxQuantity === undefined || quantity <= maxQuantity) &&
-    (statuses === undefined || statuses.has(status)) &&
-    (low === undefined || isLow({ petId, quantity, status }, low)) &&
+    (texts === undefined || hasTexts(item, texts)) &&
+    (low === undefined || isLow(item, low)) &&
     (petIds === undefined || petIds.has(petId))
   );
+}
+
+/** Reports whether each field of text has one of its values. */
+export function hasTexts(item: Pick<InventoryItem, TextField>, texts: Texts): boolean {
+  return textFields.every((name) => texts[name]?.has(item[name] ?? '') ?? true);
 }
 
 /** Reports whether a pet with an unreadable stock may meet the criteria, judged by the nearest number. */

@@ -1,4 +1,6 @@
 import { type Json, numberText, toInteger } from '../shared/json.ts';
+import type { Parsed } from '../shared/parsed.ts';
+import { compareStatuses, parsePetStatus, petStatuses } from './statuses.ts';
 
 /** A number whose field can't have it as its value: out of range, or not an integer. */
 export class UnreadableNumber {
@@ -15,13 +17,15 @@ export class UnreadableNumber {
 /** In place of a value: the JSON has another type, or is absent although the field is not optional. */
 export const wrongType = Symbol('wrong type');
 
-/** The values that a field can have, and how they are read from JSON. */
+/** The values that a field can have: how they are read from JSON, and ordered. */
 interface FieldKind<Value> {
   /** What JSON must have, for messages: `an int64`. */
   readonly json: string;
   readonly isNumber: boolean;
   /** Returns the value of a JSON value; a `number` is a safe integer. */
   read(json: Json | number): Value | UnreadableNumber | typeof wrongType;
+  /** Returns less than 0 if the left value comes first. */
+  compare(left: Value, right: Value): number;
 }
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
@@ -37,6 +41,7 @@ const id: FieldKind<bigint> = {
     const value = toInteger(json);
     return value !== undefined && value >= int64.min && value <= int64.max ? value : wrongType;
   },
+  compare: compareIds,
 };
 
 const count: FieldKind<number> = {
@@ -52,41 +57,78 @@ const count: FieldKind<number> = {
     const shown = text.length > maxNumber ? `${text.slice(0, maxNumber)}…` : text;
     const nearest = Number(text);
     // A number beyond 2^53 counts as an integer.
-    return new UnreadableNumber(
-      shown,
-      nearest,
-      Math.abs(nearest) <= Number.MAX_SAFE_INTEGER ? 'not an integer' : 'out of range',
-    );
+    const problem = Math.abs(nearest) <= Number.MAX_SAFE_INTEGER ? 'not an integer' : 'out of range';
+    return new UnreadableNumber(shown, nearest, problem);
   },
+  // Even if the difference of safe integers is not exact, its sign is.
+  compare: (left, right) => left - right,
 };
 
 const text: FieldKind<string> = {
   json: 'a string',
   isNumber: false,
   read: (json) => (typeof json === 'string' ? json : wrongType),
+  compare: (left, right) => (left < right ? -1 : left > right ? 1 : 0),
 };
+
+/** Returns less than 0 if the left id comes first. */
+export function compareIds(left: bigint, right: bigint): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
 
 interface ItemField<Value> {
   readonly kind: FieldKind<Value>;
-  /** Set if items may lack the field; its value is then undefined. */
+  /** The title of its column in a table. */
+  readonly title: string;
+  /** Set if an item may lack the field; its value is then undefined. */
   readonly mayBeAbsent?: true;
+  /** Whether a change file has it for its reader only, so that `apply` compares it, but does not write it. */
+  readonly isForReader?: true;
+  /** Whether the shop's own codes have it, and not the service. */
+  readonly isOfShop?: true;
+  /** Set if commands that list pets have an option `--<name>` with several values. */
+  readonly filter?: {
+    /** What the pets have, for help: `only pets with one of these statuses`. */
+    readonly noun: string;
+    readonly values?: readonly string[];
+    parse(text: string): Parsed<string>;
+  };
 }
 
+type AnyField = ItemField<bigint> | ItemField<number> | ItemField<string>;
+
 /**
- * The fields of an item, in the order in which they are shown. The type `InventoryItem` follows from this table, and so
- * does the reading of JSON.
+ * The fields of an item, in the order in which they are shown. From this table follow the type `InventoryItem`, reading
+ * JSON, `--fields`, `--sort` and filters, the columns of every format, what is compared, and the columns of change files.
  */
 export const itemFields = {
-  /** An int64 with all digits. */
-  petId: { kind: id },
+  /** An int64 with all digits. It says which pet an item is about. */
+  petId: { kind: id, title: 'Pet ID' },
   /** A safe integer; the service specifies no bounds, so it may be negative. */
-  quantity: { kind: count },
+  quantity: { kind: count, title: 'Quantity' },
   /** Usually a `PetStatus`; an unknown one is kept unchanged. */
-  status: { kind: text },
-} as const satisfies Readonly<Record<string, ItemField<unknown>>>;
+  status: {
+    kind: { ...text, compare: compareStatuses },
+    title: 'Status',
+    isForReader: true,
+    filter: { noun: 'statuses', values: petStatuses, parse: parsePetStatus },
+  },
+  name: { kind: text, title: 'Name', mayBeAbsent: true, isForReader: true, isOfShop: true },
+} as const satisfies Readonly<Record<string, AnyField>>;
 
 type Fields = typeof itemFields;
-export type FieldName = keyof Fields;
+/** A field that an item may have in the output. */
+export type ShownField = keyof Fields;
+type NamesWith<Property> = { [Name in ShownField]: Fields[Name] extends Property ? Name : never }[ShownField];
+/** A field of the service. */
+export type FieldName = Exclude<ShownField, NamesWith<{ readonly isOfShop: true }>>;
+/** A field that `apply` doesn't write. */
+export type ReaderField = NamesWith<{ readonly isForReader: true }>;
+/** A field whose values two lists of one pet may differ in. */
+export type ComparedField = Exclude<FieldName, 'petId'>;
+/** A compared field with text. */
+export type TextField = Exclude<ComparedField, 'quantity'>;
+
 type ValueOf<Field> =
   | (Field extends { readonly kind: FieldKind<infer Value> } ? Value : never)
   | (Field extends { readonly mayBeAbsent: true } ? undefined : never);
@@ -97,7 +139,16 @@ type ValueOf<Field> =
  */
 export type InventoryItem = { readonly [Name in FieldName]: ValueOf<Fields[Name]> };
 
-export const fieldNames = Object.keys(itemFields) as readonly FieldName[];
+export const shownFields = Object.keys(itemFields) as readonly ShownField[];
+export const fieldNames = shownFields.filter((name): name is FieldName => !fieldOf(name).isOfShop);
+export const readerFields = shownFields.filter((name): name is ReaderField => fieldOf(name).isForReader === true);
+export const comparedFields = fieldNames.filter((name): name is ComparedField => name !== 'petId');
+export const textFields = comparedFields.filter((name): name is TextField => !fieldOf(name).kind.isNumber);
+
+/** Returns the description of a field, without what is known of it at compile time. */
+export function fieldOf<Name extends ShownField>(name: Name): ItemField<ValueOf<Fields[Name]>> {
+  return itemFields[name] as unknown as ItemField<ValueOf<Fields[Name]>>;
+}
 
 /** Returns an item whose fields have the values that `read` returns. */
 export function itemOf(read: <Name extends FieldName>(name: Name) => InventoryItem[Name]): InventoryItem {
@@ -110,7 +161,16 @@ export function readField<Name extends FieldName>(
   name: Name,
   json: Json | number | undefined,
 ): InventoryItem[Name] | UnreadableNumber | typeof wrongType {
-  const { kind, mayBeAbsent }: ItemField<unknown> = itemFields[name];
+  const { kind, mayBeAbsent } = fieldOf(name);
   if (json === undefined || json === null) return (mayBeAbsent ? undefined : wrongType) as InventoryItem[Name];
   return kind.read(json) as InventoryItem[Name];
+}
+
+/** Orders items by a field. An absent value comes last. */
+export function compareBy(name: FieldName): (left: InventoryItem, right: InventoryItem) => number {
+  const compare = fieldOf(name).kind.compare as (left: unknown, right: unknown) => number;
+  return ({ [name]: left }, { [name]: right }) =>
+    left === undefined || right === undefined
+      ? Number(left === undefined) - Number(right === undefined)
+      : compare(left, right);
 }

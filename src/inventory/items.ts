@@ -4,22 +4,6 @@ import type { InventoryItem } from './item-fields.ts';
 
 export type { InventoryItem } from './item-fields.ts';
 
-/** The statuses of the specification, in the order in which petstock shows them. */
-export const petStatuses = ['available', 'pending', 'sold'] as const;
-export type PetStatus = (typeof petStatuses)[number];
-
-export function isPetStatus(text: string): text is PetStatus {
-  return (petStatuses as readonly string[]).includes(text);
-}
-
-/** Parses a status, ignoring case. */
-export function parsePetStatus(text: string): Parsed<PetStatus> {
-  const status = petStatuses.find((known) => known === text.toLowerCase());
-  return status === undefined
-    ? problem(`${quoted(text)} is not a status. The statuses are ${petStatuses.join(', ')}`)
-    : parsed(status);
-}
-
 /** A pet whose stock is not a quantity: the number is out of range, or not an integer. */
 export interface UnreadableItem extends Omit<InventoryItem, 'quantity'> {
   /** The number as text, like `9007199254740993`, possibly truncated. */
@@ -52,11 +36,6 @@ export function isLow(
 
 /** Items in batches, as they arrive. */
 export type ItemBatches = AsyncIterable<readonly InventoryItem[]> | Iterable<readonly InventoryItem[]>;
-
-/** Returns less than 0 if the left id comes first. */
-export function compareIds(left: bigint, right: bigint): number {
-  return left < right ? -1 : left > right ? 1 : 0;
-}
 
 /** Maximum number of pets held at once. The largest chains have a few hundred thousand; a longer list may be endless. */
 const maxHeld = 10_000_000;

@@ -1,11 +1,8 @@
-import type { InventoryItem } from './item-fields.ts';
-import { compareIds, type ItemBatches, petStatuses, requireRoom } from './items.ts';
-
-export const sortKeys = ['petId', 'quantity', 'status'] as const;
-export type SortKey = (typeof sortKeys)[number];
+import { compareBy, type FieldName, type InventoryItem } from './item-fields.ts';
+import { type ItemBatches, requireRoom } from './items.ts';
 
 export interface SortOptions {
-  readonly key: SortKey;
+  readonly key: FieldName;
   readonly descending: boolean;
   /** Maximum number of items to yield. The others are dropped early, to save memory. */
   readonly limit?: number | undefined;
@@ -21,7 +18,7 @@ export async function* sortItems(
   batches: ItemBatches,
   { key, descending, limit = Number.POSITIVE_INFINITY }: SortOptions,
 ): AsyncGenerator<readonly InventoryItem[]> {
-  const ascending = comparators[key];
+  const ascending = compareBy(key);
   const compare: typeof ascending = descending ? (left, right) => ascending(right, left) : ascending;
   const most = Math.max(2 * limit, leastDropped);
   let kept: InventoryItem[] = [];
@@ -34,23 +31,4 @@ export async function* sortItems(
   for (let at = 0; at < Math.min(kept.length, limit); at += batchSize) {
     yield kept.slice(at, Math.min(at + batchSize, limit));
   }
-}
-
-const comparators: Readonly<Record<SortKey, (left: InventoryItem, right: InventoryItem) => number>> = {
-  petId: (left, right) => compareIds(left.petId, right.petId),
-  // Even if the difference of safe integers is not exact, its sign is.
-  quantity: (left, right) => left.quantity - right.quantity,
-  status: (left, right) => compareStatuses(left.status, right.status),
-};
-
-/** Orders available, pending, sold, then unknown statuses by their code units, whatever the locale. */
-export function compareStatuses(left: string, right: string): number {
-  if (left === right) return 0;
-  return statusRank(left) - statusRank(right) || (left < right ? -1 : 1);
-}
-
-const knownRanks: ReadonlyMap<string, number> = new Map(petStatuses.map((status, rank) => [status, rank]));
-
-function statusRank(status: string): number {
-  return knownRanks.get(status) ?? petStatuses.length;
 }

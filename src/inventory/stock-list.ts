@@ -1,5 +1,5 @@
-import type { InventoryItem } from './item-fields.ts';
-import { compareIds, gathered, type ItemBatches } from './items.ts';
+import { type ComparedField, comparedFields, compareIds, type InventoryItem } from './item-fields.ts';
+import { gathered, type ItemBatches } from './items.ts';
 
 /** An immutable list of stock, in the order of pet ids. */
 export class StockList {
@@ -59,7 +59,7 @@ export class StockList {
   }
 }
 
-/** The stock of one pet on one side. An empty status is not known and not compared. */
+/** The stock of one pet on one side. A text that is empty or absent is not known, and not compared. */
 export type StockEntry = Omit<InventoryItem, 'petId'>;
 
 /** A pet that differs between two lists. */
@@ -70,8 +70,6 @@ export interface Difference {
   readonly left: StockEntry | undefined;
   readonly right: StockEntry | undefined;
 }
-
-export type ComparedField = 'quantity' | 'status';
 
 /** Number of differences per batch: enough to make the cost per batch negligible. */
 const batchSize = 1000;
@@ -90,7 +88,17 @@ function differenceOf(
 }
 
 function differs(left: InventoryItem, right: InventoryItem, only: ComparedField | undefined): boolean {
-  if (only !== 'status' && left.quantity !== right.quantity) return true;
-  if (only === 'quantity') return false;
-  return left.status !== right.status && left.status !== '' && right.status !== '';
+  return only === undefined
+    ? comparedFields.some((name) => isOther(left[name], right[name]))
+    : isOther(left[only], right[only]);
+}
+
+type Value = InventoryItem[ComparedField];
+
+function isOther(left: Value | undefined, right: Value | undefined): boolean {
+  return left !== right && isKnown(left) && isKnown(right);
+}
+
+function isKnown(value: Value | undefined): boolean {
+  return value !== undefined && value !== '';
 }

@@ -1,5 +1,5 @@
-import { type ItemBatches, petStatuses } from './items.ts';
-import { compareStatuses } from './sort.ts';
+import type { ItemBatches } from './items.ts';
+import { compareStatuses, petStatuses } from './statuses.ts';
 
 export interface Total {
   readonly pets: number;

@@ -1,7 +1,7 @@
 import { type BulkCounts, type BulkRow, type RowError, type RowResult, rowResults } from '../inventory/change.ts';
 import { grouped } from '../inventory/items.ts';
 import type { Paint } from './terminal.ts';
-import type { Row, Scalar } from './view.ts';
+import type { Column, Row, Scalar } from './view.ts';
 
 /**
  * Returns the number of rows by result as a sentence: `1,195 applied, 3 unchanged, 2 failed.` Lists only results that
@@ -50,6 +50,13 @@ export function resultCell(value: Scalar, _row: Row, paint: Paint): string {
   const style = (resultStyles as Readonly<Record<string, ResultStyle>>)[`${value}`];
   return style === undefined ? `${value ?? ''}` : paint[style.color](style.word ?? `${value}`);
 }
+
+/** The error of a row, of which CSV and TSV have the message. */
+export const errorColumn: Column = {
+  field: 'error',
+  title: 'error',
+  flat: [{ field: 'error', title: 'error', value: ({ error }) => (error as RowError | undefined)?.message }],
+};
 
 /** Returns what a person must know about a row in addition to its numbers; undefined if there is nothing. */
 export function problemText({ result, quantity, error }: RowProblem): string | undefined {

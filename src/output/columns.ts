@@ -1,3 +1,4 @@
+import type { PetNames } from '../inventory/bar-codes.ts';
 import { grouped } from '../inventory/items.ts';
 import type { Paint } from './terminal.ts';
 import type { Column, Row, Scalar } from './view.ts';
@@ -13,7 +14,12 @@ export function countColumn(field: string, title: string): Column {
 }
 
 /** The column of the store's names of pets. A narrow table leaves it out if necessary. */
-export const nameColumn: Column = { field: 'name', title: 'Name', foreign: 'name', yields: 1 };
+export const nameColumn: Column = { field: 'name', title: 'Name', foreign: 'name', mayBeAbsent: true, yields: 1 };
+
+/** Returns the column of names for rows that have a `petId`. */
+export function namesColumn(names: PetNames): Column {
+  return { ...nameColumn, value: ({ petId }) => names.get(petId as bigint) };
+}
 
 /** Returns a column for the change of a stock: `+5`, `-36`. */
 export function differenceColumn(title: string): Column {

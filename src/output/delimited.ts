@@ -1,6 +1,7 @@
 import { stripControlsFromBody } from '../shared/sanitize.ts';
 import { chunksOf, headed } from './batches.ts';
-import type { Renderer, RenderOptions, Row, Scalar, View } from './view.ts';
+import { scalarOf } from './table-cells.ts';
+import { type Column, flatColumns, type Renderer, type RenderOptions, type Row, type View, valueIn } from './view.ts';
 
 /**
  * Renders CSV: RFC 4180 with LF line ends, and by default with a header. Text that a spreadsheet would run as a formula
@@ -9,7 +10,7 @@ import type { Renderer, RenderOptions, Row, Scalar, View } from './view.ts';
 export const csv: Renderer = (view, options) => {
   const text = options.raw ? csvText : (value: string) => csvText(guarded(value));
   // A row with a single empty value would be an empty line, and readers skip those.
-  const quote = view.columns.length === 1 ? (value: string) => text(value) || '""' : text;
+  const quote = flatColumns(view.columns).length === 1 ? (value: string) => text(value) || '""' : text;
   return delimited(view, options, { separator: ',', header: true, quote });
 };
 
@@ -31,31 +32,23 @@ async function* delimited(
   options: RenderOptions,
   { separator, header, quote }: Dialect,
 ): AsyncIterable<string> {
-  const fields = view.columns.map(({ field }) => field);
-  if (fields.length === 0) return;
+  const columns = flatColumns(view.columns);
+  if (columns.length === 0) return;
   // Only a terminal has a width. There, text of the service must be safe; elsewhere it must be exact.
   const text = options.width === undefined ? quote : (value: string) => quote(stripControlsFromBody(value));
-  const lines = linesOf(view, fields, separator, text);
-  yield* (options.header ?? header) ? headed(`${fields.map(text).join(separator)}\n`, lines) : lines;
-}
-
-function linesOf(
-  view: View,
-  [first = '', ...others]: readonly string[],
-  separator: string,
-  text: Dialect['quote'],
-): AsyncIterable<string> {
-  return chunksOf(view.rows, (row) => {
-    let line = cell(row, first, text);
-    for (const field of others) line += separator + cell(row, field, text);
+  const lines = chunksOf(view.rows, (row) => {
+    let line = '';
+    for (const [index, column] of columns.entries()) line += (index === 0 ? '' : separator) + cellOf(column, row, text);
     return `${line}\n`;
   });
+  yield* (options.header ?? header)
+    ? headed(`${columns.map(({ field }) => text(field)).join(separator)}\n`, lines)
+    : lines;
 }
 
-function cell(row: Row, field: string, quote: (text: string) => string): string {
-  const value: Scalar | undefined = row[field];
-  if (typeof value === 'string') return quote(value);
-  return value === null || value === undefined ? quote('') : `${value}`;
+function cellOf(column: Column, row: Row, quote: Dialect['quote']): string {
+  const value = scalarOf(valueIn(column, row)) ?? '';
+  return typeof value === 'string' ? quote(value) : `${value}`;
 }
 
 /** Matches a formula of a spreadsheet, also in full width, and with any number of apostrophes in front. */

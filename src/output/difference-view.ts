@@ -1,8 +1,10 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
-import type { Difference } from '../inventory/stock-list.ts';
+import { comparedFields, fieldOf, type TextField, textFields } from '../inventory/item-fields.ts';
+import type { Difference, StockEntry } from '../inventory/stock-list.ts';
+import { capitalized } from '../shared/parsed.ts';
 import { singleLine } from '../shared/sanitize.ts';
-import { type Batches, mapBatches } from './batches.ts';
-import { countColumn, differenceColumn, differenceOf, nameColumn, numberColumn as number } from './columns.ts';
+import type { Batches } from './batches.ts';
+import { countColumn, differenceColumn, differenceOf, namesColumn, numberColumn as number } from './columns.ts';
 import { type Column, plainColumns, type Row, type View } from './view.ts';
 
 export interface DifferencesOptions {
@@ -15,66 +17,48 @@ export interface DifferencesOptions {
 /**
  * Returns the view of the differences between two lists. JSON is
  * `[{"petId","change","left":{"quantity","status"},"right":{…}}]`, with null for a side without the pet and for an
- * unknown status, and with `name` if there is one. CSV and TSV have the same values in flat columns.
- * @param source the differences; a stream will do, because a renderer reads them only once
+ * unknown status. CSV and TSV have the same values in flat columns.
+ * @param rows the differences; a stream will do, because a renderer reads them only once
  */
-export function differencesView(source: Batches<Difference>, { left, right, names }: DifferencesOptions): View {
-  const more: readonly Column[] = names === undefined ? [] : [nameColumn];
-  const named = <T extends object>(convert: (difference: Difference) => T) => {
-    return mapBatches(source, (difference) => {
-      const name = names?.get(difference.petId);
-      return name === undefined ? convert(difference) : { ...convert(difference), name };
-    });
-  };
+export function differencesView(rows: Batches<Difference>, { left, right, names }: DifferencesOptions): View {
+  const named = names === undefined ? [] : [namesColumn(names)];
   return {
     shape: 'list',
-    columns: [...plainColumns(fields), ...more],
-    rows: named(toRow),
-    document: {
-      head: undefined,
-      rows: named(({ petId, change, left, right }) => ({
-        petId,
-        change,
-        left: sideJson(left),
-        right: sideJson(right),
-      })),
+    columns: [...plainColumns(['petId', 'change']), sideColumn('left'), sideColumn('right'), ...named],
+    rows: rows as Batches<Row & Difference>,
+    table: { columns: [...tableColumns(left, right), ...named] },
+  };
+}
+
+/** Returns the column of a side, which CSV and TSV have as `leftQuantity`, `leftStatus`. */
+function sideColumn(field: 'left' | 'right'): Column {
+  return {
+    field,
+    title: field,
+    value: (row) => {
+      const side = sideOf(row, field);
+      return side && Object.fromEntries(comparedFields.map((name) => [name, shown(side[name])]));
     },
-    table: { columns: [...tableColumns(left, right), ...more], rows: named(toTableRow) },
+    flat: comparedFields.map((name) => ({
+      field: field + capitalized(name),
+      title: field + capitalized(name),
+      value: (row) => shown(sideOf(row, field)?.[name]),
+    })),
   };
 }
 
-function sideJson(side: Difference['left']): object | null {
-  return side === undefined ? null : { quantity: side.quantity, status: side.status || null };
+function sideOf(row: Row, field: 'left' | 'right'): StockEntry | undefined {
+  return (row as Partial<Difference>)[field];
 }
 
-function toRow({ petId, change, left, right }: Difference): Row {
-  return {
-    petId,
-    change,
-    leftQuantity: left?.quantity ?? null,
-    leftStatus: left?.status || null,
-    rightQuantity: right?.quantity ?? null,
-    rightStatus: right?.status || null,
-  };
+/** An empty text of a side is not known. */
+function shown<Value>(value: Value | ''): Value | null {
+  return value === '' || value === undefined ? null : value;
 }
 
-const fields = ['petId', 'change', 'leftQuantity', 'leftStatus', 'rightQuantity', 'rightStatus'];
-
-function toTableRow(difference: Difference): Row {
-  const { petId, change, left, right } = difference;
-  return {
-    petId,
-    change,
-    left: left?.quantity ?? null,
-    right: right?.quantity ?? null,
-    difference: differenceOf(left?.quantity, right?.quantity),
-    status: statusText(difference),
-  };
-}
-
-/** Returns `sold`, or `available → sold` if the status differs. */
-export function statusText({ left, right }: Difference): string {
-  const [before, after] = [left?.status || right?.status || '', right?.status || left?.status || ''];
+/** Returns `sold`, or `available → sold` if the text differs. */
+export function changeText({ left, right }: Pick<Difference, 'left' | 'right'>, name: TextField): string {
+  const [before, after] = [left?.[name] || right?.[name] || '', right?.[name] || left?.[name] || ''];
   return before === after ? after : `${before} → ${after}`;
 }
 
@@ -83,13 +67,24 @@ const differenceStyles = { added: 'green', removed: 'red', changed: 'yellow' } a
 function tableColumns(left: string, right: string): readonly Column[] {
   const cell: Column['cell'] = (value, _row, paint) =>
     paint[differenceStyles[value as Difference['change']]](`${value}`);
+  const quantity = (side: 'left' | 'right') => (row: Row) => sideOf(row, side)?.quantity;
   return [
     number('petId', 'Pet ID'),
     { field: 'change', title: 'Change', whole: true, cell },
-    countColumn('left', sideTitle(left)),
-    countColumn('right', sideTitle(right)),
-    differenceColumn('By'),
-    { field: 'status', title: 'Status', foreign: 'name' },
+    { ...countColumn('left', sideTitle(left)), mayBeAbsent: true, value: quantity('left') },
+    { ...countColumn('right', sideTitle(right)), mayBeAbsent: true, value: quantity('right') },
+    {
+      ...differenceColumn('By'),
+      value: (row) => differenceOf(sideOf(row, 'left')?.quantity, sideOf(row, 'right')?.quantity),
+    },
+    ...textFields.map(
+      (field): Column => ({
+        field,
+        title: fieldOf(field).title,
+        foreign: 'name',
+        value: (row) => changeText({ left: sideOf(row, 'left'), right: sideOf(row, 'right') }, field),
+      }),
+    ),
   ];
 }
 

@@ -1,5 +1,4 @@
 import { type Parsed, parsed, problem, quoted } from '../shared/parsed.ts';
-import { mapBatches } from './batches.ts';
 import type { Column, View } from './view.ts';
 
 /**
@@ -27,34 +26,25 @@ export function parseFields<Field extends string>(
 }
 
 /**
- * Returns the view with only some of its fields, in the given order, in every format. An error lists the available
- * fields.
+ * Returns the view with only some of its fields, in the given order, in every format: columns, or those that CSV has in
+ * place of one. An error lists the available fields.
  */
 export function chosenFields(view: View, values: readonly string[]): Parsed<View> {
-  const known = view.columns.map(({ field }) => field);
-  // JSON has the counts of a run as one member.
-  const members = view.document !== undefined && known.includes('notAttempted') ? [...known, 'counts'] : known;
-  const fields = parseFields(values, members);
-  if (!fields.ok) return known.length === 0 ? parsed(view) : fields;
+  const known = view.columns.flatMap((column) => [column, ...(column.flat ?? [])]);
+  if (known.length === 0) return parsed(view);
+  const fields = parseFields(
+    values,
+    known.map(({ field }) => field),
+  );
+  if (!fields.ok) return fields;
   const { value } = fields;
-  if (value.length === known.length && value.every((field, index) => field === known[index])) return parsed(view);
-  const columns = value.flatMap((field): readonly Column[] => view.columns.filter((column) => column.field === field));
-  const { document, json, table: _table, ...rest } = view;
-  return parsed({
-    ...rest,
-    columns,
-    ...(document && {
-      document: { head: document.head, rows: mapBatches(document.rows, (row) => picked(row, value)) },
-    }),
-    ...(Array.isArray(json) && { json: json.map((row) => picked(row, value)) }),
+  if (value.length === view.columns.length && value.every((field, index) => field === view.columns[index]?.field)) {
+    return parsed(view);
+  }
+  const columns = value.flatMap((field): readonly Column[] => {
+    const { isLeftOut: _, ...column } = known.find((each) => each.field === field) ?? { field, title: field };
+    return [column];
   });
-}
-
-/**
- * Returns the chosen members of a row in JSON. A count is a field of its own in CSV, and a member of `counts` in JSON.
- */
-function picked(row: object, fields: readonly string[]): object {
-  const values = new Map<string, unknown>(Object.entries(row));
-  const counts = new Map<string, unknown>(Object.entries(values.get('counts') ?? {}));
-  return Object.fromEntries(fields.map((field) => [field, values.get(field) ?? counts.get(field) ?? null]));
+  const { inLines: _inLines, json: _json, table: _table, ...rest } = view;
+  return parsed({ ...rest, columns });
 }

@@ -7,7 +7,7 @@ import { batchesOf } from './batches.ts';
 import { resultWord } from './change-rows.ts';
 import { nameColumn } from './columns.ts';
 import { isoTime, shortTime } from './time.ts';
-import { type Column, type Page, plainColumns, type Row, type View } from './view.ts';
+import { type Column, flatColumns, type Page, plainColumns, type Row, type View } from './view.ts';
 
 export interface HistoryListOptions {
   rows(run: string): AsyncIterable<RecordedRow>;
@@ -32,9 +32,8 @@ export function historyListView(runs: () => AsyncIterable<RunRecord>, options: H
   return {
     shape: 'list',
     isWordy: true,
-    columns: plainColumns(runFields),
-    rows: batchesOf(complete, toListRow),
-    document: { head: undefined, rows: batchesOf(complete, runJson) },
+    columns: runColumns,
+    rows: batchesOf(complete, runJson),
     table: {
       columns: tableColumns.map((column) => (column === envColumn ? { ...column, usual: options.target } : column)),
       rows: tableRows(runs, options),
@@ -51,19 +50,30 @@ async function* withAllPets(runs: AsyncIterable<RunRecord>, { rows }: HistoryLis
   }
 }
 
-function toListRow(facts: RunRecord): Row {
-  const { changes, units, state } = facts;
-  const [undoneBy, pets] = [facts.undoneBy.join(' ') || null, facts.pets.join(' ') || null];
-  return { ...runIdentity(facts), undoneBy, changes, units, pets, ...runCounts(facts), state };
-}
-
 /** The fields for the counts of a run: those of a report, in its order, and `pending`. */
 const countFields = [...Object.keys(countRows([])), 'pending'];
 
-export const runFields = [
-  ...['run', 'at', 'env', 'store', 'baseUrl', 'command', 'user', 'host', 'file', 'reason', 'undoes', 'undoneBy'],
-  ...['changes', 'units', 'pets', ...countFields, 'state'],
+const runColumns: readonly Column[] = [
+  ...plainColumns(['run', 'at', 'env', 'store', 'baseUrl', 'command', 'user', 'host', 'file', 'reason', 'undoes']),
+  listColumn('undoneBy'),
+  ...plainColumns(['changes', 'units']),
+  listColumn('pets'),
+  { field: 'counts', title: 'counts', flat: countFields.map(countOfRun) },
+  ...plainColumns(['state']),
 ];
+
+/** The fields of a run, for completion. */
+export const runFields = flatColumns(runColumns).map(({ field }) => field);
+
+/** Returns a column whose lists CSV and TSV have as one text. */
+function listColumn(field: string): Column {
+  const value = (row: Row) => (row[field] as readonly unknown[]).join(' ');
+  return { field, title: field, flat: [{ field, title: field, value }] };
+}
+
+function countOfRun(field: string): Column {
+  return { field, title: field, value: ({ counts }) => (counts as Readonly<Record<string, number>>)[field] };
+}
 
 /** Number of characters of a run id in a table. Commands accept these last characters instead of the whole id. */
 const shownOfRun = 4;
@@ -180,14 +190,14 @@ function runCounts({ counts }: RunRecord) {
   return { ...countRows([]), ...counts };
 }
 
-export function runJson(facts: RunRecord) {
+export function runJson(facts: RunRecord): Row {
   const { undoneBy, changes, units, pets, state } = facts;
   return { ...runIdentity(facts), undoneBy, changes, units, pets, counts: runCounts(facts), state };
 }
 
 /** Returns the view of one run for programs, with the fields of the list. */
 export function historyRecordView(run: RunRecord): View {
-  return { shape: 'one', columns: plainColumns(runFields), rows: [[toListRow(run)]], json: runJson(run) };
+  return { shape: 'one', columns: runColumns, rows: [[runJson(run)]] };
 }
 
 /** Returns the properties of a run that `history export` adds to a row. */

@@ -5,7 +5,7 @@ import { petstock, targetWords } from '../shared/hint.ts';
 import { plainName, singleLine } from '../shared/sanitize.ts';
 import { targetName } from '../shared/target.ts';
 import { batchesOf } from './batches.ts';
-import { problemText, resultCell } from './change-rows.ts';
+import { errorColumn, problemText, resultCell } from './change-rows.ts';
 import { countColumn, nameColumn, numberColumn as number } from './columns.ts';
 import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './history-list-view.ts';
 import { localMinute } from './time.ts';
@@ -75,13 +75,10 @@ export function historyRunView(
   return {
     shape: 'list',
     isWordy: true,
-    columns: plainColumns(rowFields),
-    rows: batchesOf(rows, (facts): Row => ({ ...rowJson(facts), error: facts.error?.message ?? null })),
-    document: {
-      head: runJson(facts),
-      rows: batchesOf(rows, rowJson),
-      lines: batchesOf(rows, (row) => ({ run: facts.run, ...rowJson(row) })),
-    },
+    columns: rowColumns,
+    rows: batchesOf(rows, rowJson),
+    head: runJson(facts),
+    inLines: { run: facts.run },
     table: () => runTable(facts, rows, names),
     page: {
       title: `${targetName(facts)}: ${facts.command}`,
@@ -91,9 +88,14 @@ export function historyRunView(
   };
 }
 
-export const rowFields = [
-  ...['row', 'line', 'petId', 'before', 'after', 'result', 'quantity', 'error', 'reason', 'ref', 'at'],
+const rowColumns: readonly Column[] = [
+  ...plainColumns(['row', 'line', 'petId', 'before', 'after', 'result', 'quantity']),
+  errorColumn,
+  ...plainColumns(['reason', 'ref', 'at']),
 ];
+
+/** The fields of a row, for completion. */
+export const rowFields = rowColumns.map(({ field }) => field);
 
 const alwaysShown = ['petId', 'before', 'after', 'result'];
 const tableColumns: readonly Column[] = [
@@ -151,9 +153,10 @@ function tableRow(run: RunRecord, facts: RecordedRow, names: PetNames | undefine
   };
 }
 
-const exportFields = [
-  ...['run', 'env', 'store', 'baseUrl', 'command', 'user', 'host', 'file', 'undoes', 'runAt'],
-  ...[...rowFields, 'seq'],
+const exportColumns: readonly Column[] = [
+  ...plainColumns(['run', 'env', 'store', 'baseUrl', 'command', 'user', 'host', 'file', 'undoes', 'runAt']),
+  ...rowColumns,
+  ...plainColumns(['seq']),
 ];
 
 /**
@@ -163,16 +166,6 @@ const exportFields = [
  * contains nothing that a later run may change, such as who has undone it.
  */
 export function historyExportView(rows: () => AsyncIterable<SettledRow>): View {
-  const toJson = ({ run, row }: SettledRow) => {
-    return { ...exportIdentity(run), ...rowJson(row), seq: row.touched };
-  };
-  const toFlat = (settled: SettledRow): Row => {
-    return { ...toJson(settled), error: settled.row.error?.message ?? null };
-  };
-  return {
-    shape: 'list',
-    columns: plainColumns(exportFields),
-    rows: batchesOf(rows, toFlat),
-    document: { head: undefined, rows: batchesOf(rows, toJson) },
-  };
+  const toRow = ({ run, row }: SettledRow): Row => ({ ...exportIdentity(run), ...rowJson(row), seq: row.touched });
+  return { shape: 'list', columns: exportColumns, rows: batchesOf(rows, toRow) };
 }

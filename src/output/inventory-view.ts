@@ -1,22 +1,12 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
-import {
-  grouped,
-  type InventoryItem,
-  type ItemBatches,
-  isLow,
-  isPetStatus,
-  type LowLevels,
-  type PetStatus,
-} from '../inventory/items.ts';
+import { fieldNames, fieldOf, type InventoryItem, type ShownField, shownFields } from '../inventory/item-fields.ts';
+import { grouped, type ItemBatches, isLow, type LowLevels } from '../inventory/items.ts';
+import { isPetStatus, type PetStatus } from '../inventory/statuses.ts';
 import type { Summary, Total } from '../inventory/summary.ts';
-import { mapBatches } from './batches.ts';
-import { countColumn, nameColumn, numberText, shareColumns } from './columns.ts';
+import { countColumn, numberText, shareColumns } from './columns.ts';
 import type { Paint } from './terminal.ts';
 import { localMinute } from './time.ts';
-import { type Column, gridOf, inventoryFields, type Page, type Row, type View } from './view.ts';
-
-export const namedFields = [...inventoryFields, 'name'] as const;
-type ShownField = (typeof namedFields)[number];
+import { type Column, gridOf, type Page, type Row, type View } from './view.ts';
 
 export interface InventoryViewOptions {
   readonly low: LowLevels;
@@ -46,31 +36,25 @@ export function stockPage(where: string, low: LowLevels, now: number): Page {
   };
 }
 
+/** Returns the view of items; with the names of the shop, each has its name. */
 export function inventoryListView(
   batches: ItemBatches,
-  { low, names, fields = names === undefined ? inventoryFields : namedFields, page }: InventoryViewOptions,
+  { low, names, fields = names === undefined ? fieldNames : shownFields, page }: InventoryViewOptions,
 ): View {
-  const own = inventoryColumns(low);
-  // A narrow terminal leaves out the status before the names.
-  const known = names === undefined ? own : { ...own, status: { ...own.status, yields: 2 } };
-  const short = { ...known.quantity, title: 'Qty' };
-  const hasNames = names !== undefined && fields.includes('name');
-  const named = (item: InventoryItem) =>
-    Object.fromEntries(fields.map((field) => [field, field === 'name' ? names?.get(item.petId) : item[field]]));
+  const columns = fields.map((name) => itemColumn(name, { low, names }));
   return {
     shape: 'list',
-    columns: fields.map((field) => known[field]),
-    rows: hasNames ? mapBatches(batches, (item) => ({ ...item, name: names.get(item.petId) ?? null })) : batches,
-    // A pet without a name has no member `name`.
-    ...(hasNames && { document: { head: undefined, rows: mapBatches(batches, named) } }),
+    columns,
+    rows: batches,
     ...(page && { page }),
     table: ({ width = Number.POSITIVE_INFINITY }) => {
       const isNarrow = width < roomForLongWords;
       const words = isNarrow ? shortWords : longWords;
       const cell: Column['cell'] = (_value, row, paint) => stockRemark(row, low, paint, words);
       const remark: Column = { field: 'remark', title: '', remark: true, cell };
-      const quantity = isNarrow ? short : known.quantity;
-      return { columns: fields.flatMap((field) => (field === 'quantity' ? [quantity, remark] : [known[field]])) };
+      const withRemark = (column: Column) =>
+        column.field === 'quantity' ? [isNarrow ? { ...column, title: 'Qty' } : column, remark] : [column];
+      return { columns: columns.flatMap(withRemark) };
     },
   };
 }
@@ -88,16 +72,15 @@ const roomForLongWords = 50;
  */
 export function inventoryItemView(item: InventoryItem, { low, names, before, run }: WrittenItemOptions): View {
   const list = inventoryListView([], { low, names });
-  const name = names?.get(item.petId);
+  const isWritten = before !== undefined || run !== undefined;
   return {
     shape: 'one',
     columns: [
       ...list.columns,
-      ...(before === undefined && run === undefined ? [] : [beforeColumn]),
+      ...(isWritten ? [beforeColumn] : []),
       ...(run === undefined ? [] : [{ field: 'run', title: 'Run' }]),
     ],
-    rows: [[{ ...item, name: name ?? null, before: before ?? null, run: run ?? null }]],
-    json: { ...item, name, before, run },
+    rows: [[{ ...item, before, run }]],
     // The table leaves out the run, because a message tells how to undo it.
     table: async (options) => {
       const { columns = [] } = (await gridOf(list, options)) ?? {};
@@ -114,28 +97,27 @@ interface WrittenItemOptions extends Pick<InventoryViewOptions, 'low' | 'names'>
   readonly run?: string | undefined;
 }
 
-const beforeColumn = countColumn('before', 'Before');
+const beforeColumn: Column = { ...countColumn('before', 'Before'), isLeftOut: true };
 
-function inventoryColumns(low: LowLevels): Readonly<Record<ShownField, Column>> {
-  return {
-    petId: { field: 'petId', title: 'Pet ID', align: 'right' },
-    quantity: {
-      field: 'quantity',
-      title: 'Quantity',
-      align: 'right',
-      cell: (value, row, paint) => {
-        const color = stockMark(row, low)?.color;
-        return color === undefined ? numberText(value) : paint[color](numberText(value));
-      },
-    },
-    status: {
-      field: 'status',
-      title: 'Status',
-      foreign: 'name',
-      cell: (value, _row, paint) => statusCell(`${value ?? ''}`, paint),
-    },
-    name: nameColumn,
+/** Returns the column of a field, with the colours of a table. */
+function itemColumn(name: ShownField, { low, names }: Pick<InventoryViewOptions, 'low' | 'names'>): Column {
+  const { kind, title, isOfShop, mayBeAbsent } = fieldOf(name);
+  const column: Column = {
+    ...{ field: name, title, ...(mayBeAbsent && { mayBeAbsent }) },
+    ...(kind.isNumber ? { align: 'right' } : { foreign: 'name' }),
   };
+  if (isOfShop) return { ...column, yields: 1, value: ({ petId }) => names?.get(petId as bigint) };
+  if (name === 'quantity') {
+    const cell: Column['cell'] = (value, row, paint) => {
+      const color = stockMark(row, low)?.color;
+      return color === undefined ? numberText(value) : paint[color](numberText(value));
+    };
+    return { ...column, cell };
+  }
+  if (kind.isNumber) return column;
+  // A narrow terminal leaves out the names last.
+  const text: Column = names === undefined ? column : { ...column, yields: 2 };
+  return name === 'status' ? { ...text, cell: (value, _row, paint) => statusCell(`${value ?? ''}`, paint) } : text;
 }
 
 type MarkedItem = Readonly<Partial<Record<'petId' | 'quantity' | 'status', unknown>>>;

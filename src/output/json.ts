@@ -1,6 +1,6 @@
-import { type Batches, chunksOf } from './batches.ts';
+import { chunksOf } from './batches.ts';
 import { exactJson, memberJson } from './exact-json.ts';
-import type { Column, RenderOptions, Row, View } from './view.ts';
+import { type RenderOptions, type Row, type View, valueIn } from './view.ts';
 
 type JsonOptions = Pick<RenderOptions, 'stringIds'>;
 
@@ -10,9 +10,12 @@ type JsonOptions = Pick<RenderOptions, 'stringIds'>;
  * on one line. Ids are numbers with all digits, as in the API, or strings with `stringIds`.
  */
 export async function* json(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string> {
-  const values = valuesOf(view, stringIds, false);
-  if (values.isOne) yield* linesOf(values, '\n');
-  else yield* arrayOf(linesOf(values, separator), around(view.document?.head, values.write));
+  const { rows, shape, head } = view;
+  if (view.json !== undefined) return yield `${exactJson(view.json, stringIds)}\n`;
+  const write = rowWriter(view, stringIds);
+  if (shape === 'one') return yield* chunksOf(rows, (row) => `${write(row)}\n`);
+  const lines = chunksOf(rows, (row) => write(row) + separator);
+  yield* arrayOf(lines, head === undefined ? ['[', ']'] : around(exactJson(head, stringIds)));
 }
 
 /**
@@ -20,44 +23,18 @@ export async function* json(view: View, { stringIds = false }: JsonOptions): Asy
  * list prints nothing.
  */
 export async function* ndjson(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string> {
-  yield* linesOf(valuesOf(view, stringIds, true), '\n');
-}
-
-/**
- * Yields a line for each value.
- * @param end text after each line
- */
-function linesOf({ values, write }: Values, end: string): AsyncIterable<string> {
-  return chunksOf(values, (value) => write(value) + end);
-}
-
-interface Values {
-  readonly values: Batches<object>;
-  /** Whether this is a single value, not a list. */
-  readonly isOne: boolean;
-  write(value: unknown): string;
-}
-
-/**
- * Returns the values of a view for JSON.
- * @param isApart true for NDJSON: a list in the view's own `json` is split into its items
- */
-function valuesOf({ document, json, columns, rows, shape }: View, stringIds: boolean, isApart: boolean): Values {
-  const write = (value: unknown) => exactJson(value, stringIds);
-  if (document !== undefined) {
-    return { values: (isApart && document.lines) || document.rows, isOne: false, write };
+  const { rows, inLines = {} } = view;
+  if (view.json !== undefined) {
+    const values: readonly unknown[] = Array.isArray(view.json) ? view.json : [view.json];
+    return yield* chunksOf([values], (value) => `${exactJson(value, stringIds)}\n`);
   }
-  if (json === undefined) return { values: rows, isOne: shape === 'one', write: jsonRowWriter(columns, stringIds) };
-  return { values: [isApart && Array.isArray(json) ? json : [json]], isOne: true, write };
+  const write = rowWriter(view, stringIds, inLines);
+  yield* chunksOf(rows, (row) => `${write(row)}\n`);
 }
 
-/** Returns the text before and after the rows of a document. */
-function around(
-  head: Readonly<Record<string, unknown>> | undefined,
-  write: (value: unknown) => string,
-): [string, string] {
-  if (head === undefined) return ['[', ']'];
-  const members = write(head).slice(0, -1);
+/** Returns the text before and after the rows of an object. */
+function around(head: string): [string, string] {
+  const members = head.slice(0, -1);
   return [`${members}${members === '{' ? '' : ','}"rows":[`, ']}'];
 }
 
@@ -80,8 +57,21 @@ async function* arrayOf(
 /**
  * Returns a function that writes a row as an object on one line, with the columns as members in their order; absent
  * values are null.
+ * @param front further members, in front of the others
  */
-function jsonRowWriter(columns: readonly Column[], stringIds: boolean): Values['write'] {
-  return (row) =>
-    `{${columns.map(({ field }) => memberJson(field, (row as Row)[field] ?? null, stringIds)).join(',')}}`;
+function rowWriter(
+  { columns }: View,
+  stringIds: boolean,
+  front: Readonly<Record<string, unknown>> = {},
+): (row: Row) => string {
+  const before = Object.entries(front).map(([name, value]) => memberJson(name, value, stringIds));
+  return (row) => {
+    const members = [...before];
+    for (const column of columns) {
+      const value = valueIn(column, row) ?? null;
+      if (value === null && column.isLeftOut) continue;
+      members.push(memberJson(column.field, value, stringIds));
+    }
+    return `{${members.join(',')}}`;
+  };
 }

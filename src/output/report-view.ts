@@ -1,7 +1,7 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { type BulkReport, type BulkRow, countRows, isIdle, isWrong } from '../inventory/change.ts';
 import { batchesOf } from './batches.ts';
-import { problemText, resultCell } from './change-rows.ts';
+import { errorColumn, problemText, resultCell } from './change-rows.ts';
 import { countColumn, nameColumn, numberColumn as number } from './columns.ts';
 import { type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
@@ -23,34 +23,26 @@ export function bulkReportView(
   return {
     shape: 'list',
     isWordy: true,
-    columns: plainColumns(fields),
+    columns,
     rows: batchesOf(() => rows, toRow),
-    document: {
-      head: { run, env, dryRun, counts: countRows(report.rows, report.uncounted) },
-      rows: batchesOf(() => rows, rowJson),
-      lines: batchesOf(
-        () => rows,
-        (row) => ({ run, ...rowJson(row) }),
-      ),
-    },
+    head: { run, env, dryRun, counts: countRows(report.rows, report.uncounted) },
+    inLines: { run },
     table: async () => tableOf(rows, names),
   };
 }
 
-function rowJson(row: BulkRow) {
-  const { line, petId, before = null, after = null, quantity, error } = row;
+function toRow({ line, petId, before, after, result, quantity, error }: BulkRow): Row {
   // A row that was not edited differs from an unchanged row only in the counts.
-  const result = row.result === 'notEdited' ? 'unchanged' : row.result;
-  return { line, petId, before, after, result, quantity, error };
-}
-
-function toRow(row: BulkRow): Row {
-  return { ...rowJson(row), error: row.error?.message ?? null, quantity: row.quantity ?? null };
+  return { line, petId, before, after, result: result === 'notEdited' ? 'unchanged' : result, quantity, error };
 }
 
 const error: Column = { field: 'error', title: 'Error', foreign: 'words', under: true };
 /** `quantity` comes last, so that the other fields keep their positions in TSV. */
-const fields = ['line', 'petId', 'before', 'after', 'result', 'error', 'quantity'];
+const columns: readonly Column[] = [
+  ...plainColumns(['line', 'petId', 'before', 'after', 'result']),
+  { ...errorColumn, isLeftOut: true },
+  { field: 'quantity', title: 'Quantity', isLeftOut: true },
+];
 
 /**
  * Returns the table of a report. `after` is the stock after the run; the stock that could not be written is in a column
@@ -68,7 +60,7 @@ function tableOf(rows: readonly BulkRow[], names: PetNames | undefined): Grid {
     const { after: target = null, quantity = null } = row;
     const wrong = isWrong(row);
     const stock = { after: wrong ? quantity : target, wanted: wrong ? target : null };
-    return { ...toRow(row), ...stock, name: names?.get(row.petId) ?? null, error: problemText(row) ?? null };
+    return { ...toRow(row), ...stock, name: names?.get(row.petId), error: problemText(row) };
   };
   return {
     columns: [

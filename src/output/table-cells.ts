@@ -1,6 +1,7 @@
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
+import { exactJson } from './exact-json.ts';
 import { bar, truncate } from './text-width.ts';
-import type { Column, RenderOptions, Row, Scalar } from './view.ts';
+import { type Column, type RenderOptions, type Row, type Scalar, valueIn } from './view.ts';
 
 /** A value as shown in a table: safe, on one line, painted. */
 export interface TableCell {
@@ -20,11 +21,11 @@ export interface CellOptions extends Pick<RenderOptions, 'width' | 'paint' | 're
  * @param options with a `width`, longer text is truncated before anything is measured
  */
 export function tableCells(columns: readonly Column[], row: Row, options: CellOptions): TableCell[] {
-  const clean = cleanRow(columns, row, options);
+  const { paint } = options;
   return columns.map((column) => {
-    // A field may have the name of an inherited property.
-    const value = (Object.hasOwn(clean, column.field) ? clean[column.field] : null) ?? null;
-    const shown = column.cell === undefined ? `${value ?? ''}` : column.cell(value, clean, options.paint);
+    const value = cleanValue(column, row, options);
+    let shown = value === null && column.mayBeAbsent ? paint.dim('-') : `${value ?? ''}`;
+    if (column.cell !== undefined && !(value === null && column.mayBeAbsent)) shown = column.cell(value, row, paint);
     return {
       text: options.bars !== false && needsBar(column, value) ? bar + shown : shown,
       kind: typeof value === 'bigint' ? 'id' : typeof value === 'number' ? 'number' : 'text',
@@ -39,19 +40,25 @@ function needsBar({ foreign }: Column, value: Scalar): boolean {
 }
 
 /**
- * Returns the row with each text safe, on one line, and, unless its column is `whole`, little longer than the terminal
- * is wide. Returns the same object if nothing changes.
+ * Returns the value that a column shows: a text is safe, on one line, and, unless the column is `whole`, little longer
+ * than the terminal is wide.
  */
-function cleanRow(columns: readonly Column[], row: Row, { width, redact = same }: CellOptions): Row {
-  let clean = row;
-  for (const { field, whole } of columns) {
-    const value = row[field];
-    if (typeof value !== 'string') continue;
-    const line = singleLine(redact(value));
-    const text = width === undefined || whole ? line : shortened(line, width);
-    if (text !== value) clean = { ...clean, [field]: text };
-  }
-  return clean;
+function cleanValue(column: Column, row: Row, { width, redact = same }: CellOptions): Scalar {
+  const value = scalarOf(valueIn(column, row));
+  if (typeof value !== 'string') return value;
+  const line = singleLine(redact(value));
+  return width === undefined || column.whole ? line : shortened(line, width);
+}
+
+/** Matches integers of up to 40 digits. A longer number is no id, and converting it would take more than linear time. */
+const integer = /^-?(0|[1-9]\d{0,39})$/;
+
+/** Returns a scalar as it is; null for an absent value, an integer of JSON as a bigint, and any other value as JSON. */
+export function scalarOf(value: unknown): Scalar {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'object') return value as Scalar;
+  const text = exactJson(value);
+  return integer.test(text) ? BigInt(text) : text;
 }
 
 export const same = (text: string): string => text;

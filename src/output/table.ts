@@ -3,7 +3,7 @@ import { type Cells, headerLine, isCramped, type Layout, layOut, layOutLong, lin
 import { factLines, recordWriter, uncutCells } from './records.ts';
 import { tableCells } from './table-cells.ts';
 import { barred } from './text-width.ts';
-import { type Column, gridOf, type RenderOptions, type Row, type View } from './view.ts';
+import { type Column, gridOf, type RenderOptions, type Row, type View, valueIn } from './view.ts';
 
 /** A longer table is written at widths measured from its first rows, because cli-table3 would take quadratic time. */
 const measuredRows = 200;
@@ -73,8 +73,9 @@ async function wholeTable(view: View, rows: readonly Row[], options: RenderOptio
   return head + rows.map(line).join('');
 }
 
-function hasUse({ field, yields, usual = '' }: Column, rows: readonly Row[]): boolean {
-  return (yields === undefined && usual === '') || rows.some((row) => (row[field] ?? '') !== usual);
+function hasUse(column: Column, rows: readonly Row[]): boolean {
+  const { yields, usual = '' } = column;
+  return (yields === undefined && usual === '') || rows.some((row) => (valueIn(column, row) ?? '') !== usual);
 }
 
 /** The text above the rows of a table, and a function that returns the text of a row. */

@@ -3,8 +3,11 @@ import type { Paint } from './terminal.ts';
 
 export type Scalar = string | number | bigint | boolean | null;
 
-/** Values by field name. A missing field is shown as empty, and as null in JSON. */
-export type Row = Readonly<Record<string, Scalar>>;
+/**
+ * Values by field name. An absent value is shown as empty in text, as a dash in a table, and is null in JSON. A value
+ * that is no scalar is one of JSON; it may contain bigint.
+ */
+export type Row = Readonly<Record<string, unknown>>;
 
 export interface Column {
   /** The name in JSON, and the header in CSV and TSV. */
@@ -33,6 +36,14 @@ export interface Column {
    * without a number are never left out. It is also left out if it is empty in a table whose rows are all known.
    */
   readonly yields?: number;
+  /** Returns the value of a row. Default: the one with the name of the field. */
+  value?(row: Row): unknown;
+  /** The columns that CSV and TSV have in place of this one, because its values are no scalars. */
+  readonly flat?: readonly Column[];
+  /** Whether a table shows a dash for a value that is absent. */
+  readonly mayBeAbsent?: true;
+  /** Whether JSON leaves out the field of a row that has no value, instead of null. */
+  readonly isLeftOut?: true;
   /** Returns what a table or a page shows for a value. Other formats are not affected. */
   cell?(value: Scalar, row: Row, paint: Paint): string;
 }
@@ -40,6 +51,17 @@ export interface Column {
 /** Returns columns for a file or a program, with the names of the fields as titles. */
 export function plainColumns(fields: readonly string[]): readonly Column[] {
   return fields.map((field) => ({ field, title: field }));
+}
+
+/** Returns the columns of CSV and TSV, whose values are scalars. */
+export function flatColumns(columns: readonly Column[]): readonly Column[] {
+  return columns.flatMap((column) => column.flat ?? [column]);
+}
+
+export function valueIn({ field, value }: Column, row: Row): unknown {
+  if (value !== undefined) return value(row);
+  // A field may have the name of an inherited property.
+  return Object.hasOwn(row, field) ? row[field] : undefined;
 }
 
 /**
@@ -63,7 +85,7 @@ export interface Grid {
   readonly rows: Batches<Row>;
 }
 
-/** Plain data for output. Renderers convert a view to text; they write to no stream. */
+/** Plain data for output: columns and rows, of which each format is a function. Renderers write to no stream. */
 export interface View extends Grid {
   /** With `one`, JSON has the single row as an object. */
   readonly shape: 'list' | 'one';
@@ -75,10 +97,12 @@ export interface View extends Grid {
    * Whether each row is a name, its value, and perhaps a remark. They are wrapped if they don't fit next to each other.
    */
   readonly isFacts?: boolean;
-  /** The value for JSON and NDJSON if it is not simply the rows. May contain bigint. */
+  /** Members of JSON around the list: `{…head,"rows":[…]}`. May contain bigint. */
+  readonly head?: Readonly<Record<string, unknown>>;
+  /** Members that each line of NDJSON has in front of those of its row. */
+  readonly inLines?: Readonly<Record<string, unknown>>;
+  /** The value for JSON and NDJSON if it is not made of rows. May contain bigint. */
   readonly json?: unknown;
-  /** Set if JSON is an object around the rows, or has other rows than `rows`. Takes precedence over `json`. */
-  readonly document?: JsonDocument;
   /** The title, lines and marks of a page to print; absent if the view has no page. */
   readonly page?: Page;
   /** The columns and rows that a table or a page shows, if they differ from those for programs. */
@@ -90,16 +114,6 @@ export interface Page {
   /** Lines below the title. */
   readonly facts: readonly string[];
   mark?(row: Row): 'low' | 'bad' | undefined;
-}
-
-/** JSON that is written row by row: `{…head,"rows":[…]}`, or `[…]` without a head. NDJSON has only the rows. */
-export interface JsonDocument {
-  /** The members before `rows`. May contain bigint. */
-  readonly head: Readonly<Record<string, unknown>> | undefined;
-  /** Each row as it is written. May contain bigint. */
-  readonly rows: Batches<object>;
-  /** The rows of NDJSON, if they contain more than the rows of JSON, such as facts that JSON has in its head. */
-  readonly lines?: Batches<object>;
 }
 
 export const withPage = ['table', 'json', 'ndjson', 'csv', 'tsv', 'html'] as const;
@@ -127,6 +141,3 @@ export async function gridOf({ table }: View, options: RenderOptions): Promise<P
 
 /** Yields text in pieces of any size; every piece consists of whole lines. */
 export type Renderer = (view: View, options: RenderOptions) => AsyncIterable<string>;
-
-/** The fields of an item, in the order in which they are shown. */
-export const inventoryFields = ['petId', 'quantity', 'status'] as const;

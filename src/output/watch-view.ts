@@ -1,8 +1,17 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
+import { fieldOf, type TextField, textFields } from '../inventory/item-fields.ts';
 import type { LowLevels } from '../inventory/items.ts';
 import type { Difference } from '../inventory/stock-list.ts';
-import { countColumn, differenceCell, differenceColumn, differenceOf, nameColumn, numberColumn } from './columns.ts';
-import { statusText } from './difference-view.ts';
+import {
+  countColumn,
+  differenceCell,
+  differenceColumn,
+  differenceOf,
+  nameColumn,
+  namesColumn,
+  numberColumn,
+} from './columns.ts';
+import { changeText } from './difference-view.ts';
 import { shortWords, stockRemark } from './inventory-view.ts';
 import { longForm } from './table.ts';
 import type { Paint } from './terminal.ts';
@@ -21,39 +30,47 @@ export interface WatchReading {
 
 /**
  * Returns the view of changes as they are found, one row each: `{"at","petId","before","after","status","change"}`,
- * with `statusBefore` if the status has changed and `name` if there is one. A quantity is null if the pet did not exist
- * at that time, and `before` is null in the rows of the first check.
+ * with `statusBefore` if the status has changed. A quantity is null if the pet did not exist at that time, and `before`
+ * is null in the rows of the first check.
  */
 export function seenChangesView({ at, changes, isPresent }: WatchReading, names: PetNames | undefined): View {
-  const rows = [changes.map((change) => toRow(at, change, isPresent, names?.get(change.petId)))];
+  const befores = textFields.map((name): Column => ({ field: beforeName(name), title: '', isLeftOut: true }));
   return {
     shape: 'list',
-    columns: plainColumns(names === undefined ? fields : [...fields, 'name']),
-    rows,
-    document: { head: undefined, rows },
+    columns: [
+      ...plainColumns(['at', 'petId', 'before', 'after', ...textFields, 'change']),
+      ...befores,
+      ...(names === undefined ? [] : [namesColumn(names)]),
+    ],
+    rows: [changes.map((change) => toRow(at, change, isPresent))],
   };
 }
 
-function toRow(at: number, { petId, change, left, right }: Difference, isPresent: boolean, name?: string): Row {
-  const [before, after] = [left?.quantity ?? null, right?.quantity ?? null];
-  const status = (right ?? left)?.status ?? '';
+function toRow(at: number, { petId, change, left, right }: Difference, isPresent: boolean): Row {
+  const texts = textFields.flatMap((name) => {
+    const now = (right ?? left)?.[name];
+    const isChanged = left !== undefined && left[name] !== now;
+    return [[name, now] as const, ...(isChanged ? [[beforeName(name), left[name]] as const] : [])];
+  });
   return {
-    ...{ at: isoTime(at), petId, before, after, status, change: isPresent ? 'now' : change },
-    ...(left !== undefined && left.status !== status && { statusBefore: left.status }),
-    ...(name !== undefined && { name }),
+    ...{ at: isoTime(at), petId, before: left?.quantity, after: right?.quantity },
+    ...Object.fromEntries(texts),
+    change: isPresent ? 'now' : change,
   };
 }
 
-const fields = ['at', 'petId', 'before', 'after', 'status', 'change', 'statusBefore'];
+function beforeName(name: TextField): string {
+  return `${name}Before`;
+}
 
 const columns: readonly Column[] = [
   { field: 'at', title: 'Time', whole: true, cell: (at, _row, paint) => paint.dim(`${at}`) },
   { ...numberColumn('petId', 'Pet ID'), cell: (petId, _row, paint) => paint.bold(`${petId}`) },
-  { ...countColumn('before', 'Before'), yields: 3 },
-  countColumn('after', 'After'),
+  { ...countColumn('before', 'Before'), mayBeAbsent: true, yields: 3 },
+  { ...countColumn('after', 'After'), mayBeAbsent: true },
   { ...differenceColumn('Change'), cell: changeCell },
   { field: 'remark', title: '', remark: true, yields: 2 },
-  { field: 'status', title: 'Status', foreign: 'name', yields: 4 },
+  ...textFields.map((field): Column => ({ field, title: fieldOf(field).title, foreign: 'name', yields: 4 })),
   nameColumn,
 ];
 
@@ -80,8 +97,9 @@ export function seenChangesLines(
   const view: View = { shape: 'list', columns: shown, rows: [] };
   const { head, line } = longForm(view, [typical], { ...options, header: true }, true);
   const rowOf = (change: Difference, { at, isPresent }: WatchReading): Row => ({
-    ...toRow(at, change, isPresent, names?.get(change.petId)),
-    ...{ at: localTime(at), status: statusText(change) },
+    ...toRow(at, change, isPresent),
+    ...{ at: localTime(at), name: names?.get(change.petId) },
+    ...Object.fromEntries(textFields.map((name) => [name, changeText(change, name)])),
     difference: differenceOf(change.left?.quantity, change.right?.quantity),
     remark:
       change.right === undefined

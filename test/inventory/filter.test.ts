@@ -11,15 +11,15 @@ function filtered(items: readonly InventoryItem[], criteria: FilterCriteria): In
 }
 
 test.each<FilterCriteria>([
-  { statuses: new Set() },
+  { texts: { status: new Set() } },
   // These ids end with the same nine digits as the item's.
   { petIds: new Set([254740993n, 8007199254740993n]) },
   { petIds: new Set() },
 ])('does not match an item with the filter %o', (criteria) => expect(filtered([item], criteria)).toEqual([]));
 
 const sets = fc.record({
-  statuses: fc.option(
-    fc.array(statuses).map((list) => new Set(list)),
+  texts: fc.option(
+    fc.array(statuses).map((list) => ({ status: new Set(list) })),
     { nil: undefined },
   ),
   petIds: fc.option(
@@ -34,7 +34,7 @@ property('keeps exactly the items that meet every criterion', [sets, itemLists],
   const expected = list.filter(
     ({ petId, quantity, status }) =>
       (criteria.petIds?.has(petId) ?? true) &&
-      (criteria.statuses?.has(status) ?? true) &&
+      (criteria.texts?.status.has(status) ?? true) &&
       quantity >= (criteria.minQuantity ?? Number.NEGATIVE_INFINITY) &&
       quantity <= (criteria.maxQuantity ?? Number.POSITIVE_INFINITY),
   );

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { type FieldName, fieldNames } from '../../src/inventory/item-fields.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
-import { compareStatuses, type SortKey, sortItems, sortKeys } from '../../src/inventory/sort.ts';
+import { sortItems } from '../../src/inventory/sort.ts';
+import { compareStatuses } from '../../src/inventory/statuses.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { itemLists } from './arbitraries.ts';
 import { batchesOf, itemsOf } from './batches.ts';
@@ -14,7 +16,7 @@ const list = [
 ];
 
 /** Returns the items in the expected order. */
-function plainly(items: readonly InventoryItem[], key: SortKey, descending: boolean): InventoryItem[] {
+function plainly(items: readonly InventoryItem[], key: FieldName, descending: boolean): InventoryItem[] {
   const compare = (left: InventoryItem, right: InventoryItem): number =>
     key === 'status'
       ? compareStatuses(left.status, right.status)
@@ -33,7 +35,7 @@ test.each([
 });
 
 const options = fc.record({
-  key: fc.constantFrom(...sortKeys),
+  key: fc.constantFrom(...fieldNames),
   descending: fc.boolean(),
   limit: fc.option(fc.nat(35), { nil: undefined }),
 });

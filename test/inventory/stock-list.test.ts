@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { ComparedField } from '../../src/inventory/item-fields.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
-import { type ComparedField, type Difference, StockList } from '../../src/inventory/stock-list.ts';
+import { type Difference, StockList } from '../../src/inventory/stock-list.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { batchesOf } from './batches.ts';

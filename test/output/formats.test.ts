@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { payloadView } from '../../src/cli/commands/payloads.ts';
 import { exactJson } from '../../src/output/exact-json.ts';
 import { inventoryItemView } from '../../src/output/inventory-view.ts';
-import type { Format, Row, Scalar, View } from '../../src/output/view.ts';
+import type { Format, Row, View } from '../../src/output/view.ts';
 import { JsonNumber, parseJson } from '../../src/shared/json.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { largeStock, rowLists } from './fixtures.ts';
@@ -185,7 +185,7 @@ describe('exactJson', () => {
 });
 
 function losslessRow(row: Row): Record<string, unknown> {
-  const number = (value: Scalar) =>
+  const number = (value: unknown) =>
     typeof value === 'number' || typeof value === 'bigint' ? new LosslessNumber(`${value}`) : value;
   return Object.fromEntries(Object.entries(row).map(([field, value]) => [field, number(value)]));
 }

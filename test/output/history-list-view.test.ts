@@ -110,7 +110,7 @@ describe('historyListView', () => {
       }
     }
     const view = historyListView(endless, { target: '', rows: () => streamed([only]), now: 0 });
-    for await (const _lines of view.document?.rows ?? []) break;
+    for await (const _lines of view.rows) break;
     expect(read).toBeLessThanOrEqual(1000);
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
+import { fieldNames } from '../../src/inventory/item-fields.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { summarize } from '../../src/inventory/summary.ts';
 import { chosenFields, parseFields } from '../../src/output/fields.ts';
 import { inventoryItemView, inventoryListView, summaryView } from '../../src/output/inventory-view.ts';
-import { type Format, inventoryFields } from '../../src/output/view.ts';
+import type { Format } from '../../src/output/view.ts';
 import { batchesOf } from '../inventory/batches.ts';
 import { largeStock, stock } from './fixtures.ts';
 import { itemsView, render, visible } from './render.ts';
@@ -16,7 +17,7 @@ test.each([
     ['petId', 'status,petId'],
     ['petId', 'status'],
   ],
-])('parses --fields %j', (texts, value) => expect(parseFields(texts, inventoryFields)).toEqual({ ok: true, value }));
+])('parses --fields %j', (texts, value) => expect(parseFields(texts, fieldNames)).toEqual({ ok: true, value }));
 
 test.each([
   ['name', '"name" is not a field'],
@@ -27,7 +28,7 @@ test.each([
   ['\x1b[2J', '"<U+001B>[2J" is not a field'],
 ])('refuses --fields %j', (text, fault) => {
   const all = `${fault}: the fields are petId, quantity, status`;
-  expect(parseFields([text], inventoryFields)).toEqual({ ok: false, problem: all });
+  expect(parseFields([text], fieldNames)).toEqual({ ok: false, problem: all });
 });
 
 test.each([
@@ -40,7 +41,7 @@ test.each([
   [['name', 'status', 'petId'], '{"name":null,"status":"sold","petId":4}', 'name,status,petId\n,sold,4\n'],
   [
     ['petId', 'quantity', 'status', 'name'],
-    '{"petId":4,"quantity":1,"status":"sold"}',
+    '{"petId":4,"quantity":1,"status":"sold","name":null}',
     'petId,quantity,status,name\n4,1,sold,\n',
   ],
 ])('prints the chosen fields %j', async (fields, json, csv) => {
@@ -94,19 +95,19 @@ describe('inventoryListView', () => {
     const shown = (format: Format, width?: number) =>
       render(format, inventoryListView([items], { low, names: new Map([[4n, 'Rex']]) }), width ? { width } : {});
     expect(await shown('ndjson')).toBe(
-      '{"petId":4,"quantity":0,"status":"available","name":"Rex"}\n{"petId":5,"quantity":-2,"status":"sold"}\n',
+      '{"petId":4,"quantity":0,"status":"available","name":"Rex"}\n{"petId":5,"quantity":-2,"status":"sold","name":null}\n',
     );
     expect(await shown('csv')).toBe('petId,quantity,status,name\n4,0,available,Rex\n5,-2,sold,\n');
     expect(await shown('table', 80)).toMatchInlineSnapshot(`
       "Pet ID  Quantity                Status     Name
            4         0  out of stock  available  Rex
-           5        -2  below zero    sold
+           5        -2  below zero    sold       -
       "
     `);
     expect(await shown('table', 30)).toMatchInlineSnapshot(`
       "Pet ID  Qty           Name
            4    0  out      Rex
-           5   -2  below 0
+           5   -2  below 0  -
       "
     `);
     const unnamed = inventoryListView([items], { low, names: new Map(), fields: ['petId'] });

@@ -16,14 +16,14 @@ test('shows totals, without columns that are empty or repeat the target', async 
   expect(await table(totals)).toMatchInlineSnapshot(`
     "Pet ID  Name  Came in  Went out  Counted  Now
          4  Rex     1,200         3       -2   12
-         5              0         0        0
+         5  -           0         0        0
     "
   `);
   expect(await table(lost)).toMatchInlineSnapshot(`
     "Pet ID  Name  Came in  Went out  Counted  Not known  Now  Env
          4  Rex     1,200         3       -2          0   12  staging
-         5              0         0        0          0       staging
-         6              0         0        0          1       north/production
+         5  -           0         0        0          0       staging
+         6  -           0         0        0          1       north/production
     "
   `);
   expect(await render('csv', totalsView(lost, { target: 'staging', page: {} as Page }))).toMatchInlineSnapshot(`

@@ -19,10 +19,10 @@ const names = new Map([[4n, 'Rex']]);
 test('prints each change of a watch as a row', async () => {
   expect(await render('ndjson', seenChangesView(reading, names))).toMatchInlineSnapshot(`
     "{"at":"2026-01-15T12:00:20.000Z","petId":4,"before":39,"after":3,"status":"available","change":"changed","name":"Rex"}
-    {"at":"2026-01-15T12:00:20.000Z","petId":5,"before":0,"after":0,"status":"sold","change":"changed","statusBefore":"pending"}
-    {"at":"2026-01-15T12:00:20.000Z","petId":6,"before":null,"after":12,"status":"available","change":"added"}
-    {"at":"2026-01-15T12:00:20.000Z","petId":7,"before":2,"after":null,"status":"available","change":"removed"}
-    {"at":"2026-01-15T12:00:20.000Z","petId":8,"before":1,"after":-1,"status":"available","change":"changed"}
+    {"at":"2026-01-15T12:00:20.000Z","petId":5,"before":0,"after":0,"status":"sold","change":"changed","statusBefore":"pending","name":null}
+    {"at":"2026-01-15T12:00:20.000Z","petId":6,"before":null,"after":12,"status":"available","change":"added","name":null}
+    {"at":"2026-01-15T12:00:20.000Z","petId":7,"before":2,"after":null,"status":"available","change":"removed","name":null}
+    {"at":"2026-01-15T12:00:20.000Z","petId":8,"before":1,"after":-1,"status":"available","change":"changed","name":null}
     "
   `);
   const present = { ...reading, changes: changes.slice(0, 1), isPresent: true };
@@ -42,18 +42,18 @@ test('lines up the changes of a watch in a terminal', async () => {
   expect(lines(100, names)).toMatchInlineSnapshot(`
     "Time      Pet ID  Before  After  Change           Status     Name
     07:00:20       4      39      3     -36  low      available  Rex
-    07:00:20       5       0      0                   pending …
-    07:00:20       6             12   added           available
-    07:00:20       7       2         removed           available
-    07:00:20       8       1     -1      -2  below 0  available
+    07:00:20       5       0      0                   pending …  -
+    07:00:20       6       -     12   added           available  -
+    07:00:20       7       2      -  removed           available  -
+    07:00:20       8       1     -1      -2  below 0  available  -
     "
   `);
   expect(lines(50)).toMatchInlineSnapshot(`
     "Time      Pet ID  Before  After  Change
     07:00:20       4      39      3     -36  low
     07:00:20       5       0      0
-    07:00:20       6             12   added
-    07:00:20       7       2         removed
+    07:00:20       6       -     12   added
+    07:00:20       7       2      -  removed
     07:00:20       8       1     -1      -2  below 0
     "
   `);

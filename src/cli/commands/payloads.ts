@@ -1,6 +1,6 @@
-import { batchesOf } from '../../output/batches.ts';
 import { exactJson } from '../../output/exact-json.ts';
-import type { Column, Row, Scalar, View } from '../../output/view.ts';
+import { scalarOf } from '../../output/table-cells.ts';
+import type { Column, View } from '../../output/view.ts';
 import { FailureError, NotFoundError } from '../../shared/errors.ts';
 import type { Json } from '../../shared/json.ts';
 import type { Invocation } from '../invocation/invocation.ts';
@@ -63,7 +63,7 @@ export function payloadView(value: unknown): View | undefined {
   let present = 0;
   for (const object of objects) {
     for (const [field, cell] of Object.entries(object)) {
-      fields.set(field, fields.get(field) !== false && typeof toScalar(cell) !== 'string');
+      fields.set(field, fields.get(field) !== false && typeof scalarOf(cell) !== 'string');
       present += 1;
     }
   }
@@ -75,7 +75,7 @@ export function payloadView(value: unknown): View | undefined {
     shape: Array.isArray(value) ? 'list' : 'one',
     isServiceText: true,
     columns,
-    rows: batchesOf(() => objects, rowOf),
+    rows: [objects],
     json: value,
   };
 }
@@ -87,22 +87,6 @@ export function payloadView(value: unknown): View | undefined {
 const blankShare = 100;
 const maxBlank = 100_000;
 
-/** Returns the fields of an object. The row has no prototype, from which it would inherit a field `constructor`. */
-function rowOf(object: Readonly<Record<string, unknown>>): Row {
-  const row = Object.create(null) as Record<string, Scalar>;
-  for (const [field, cell] of Object.entries(object)) row[field] = toScalar(cell);
-  return row;
-}
-
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-}
-
-/** Integers of up to 40 digits. A longer number is not an id, and converting it would take more than linear time. */
-const integer = /^-?(0|[1-9]\d{0,39})$/;
-
-function toScalar(value: unknown): Scalar {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
-  const text = exactJson(value);
-  return integer.test(text) ? BigInt(text) : text;
 }

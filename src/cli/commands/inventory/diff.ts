@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import type { ExportRow } from '../../../change-files/change-file-text.ts';
+import { type ComparedField, comparedFields } from '../../../inventory/item-fields.ts';
 import { counted, grouped } from '../../../inventory/items.ts';
-import { type ComparedField, type Difference, StockList } from '../../../inventory/stock-list.ts';
+import { type Difference, StockList } from '../../../inventory/stock-list.ts';
 import { ChangesFound, UsageError } from '../../../shared/errors.ts';
 import { environmentNames } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -11,7 +12,7 @@ import type { Side } from './read-side.ts';
 import { UnreadablePets } from './stock.ts';
 
 const diffOptions = optionRows(
-  ['--only <field>', 'quantity or status: compare only this field, of pets that both sides have'],
+  ['--only <field>', `${comparedFields.join(' or ')}: compare only this field, of pets that both sides have`],
   ['--exit-code', 'exit with code 3 if the sides differ'],
   fieldsOption,
   ['--changes', 'print a change file (CSV) that makes left like right'],
@@ -38,7 +39,7 @@ export const defineDiff = define({
   ],
   action: async (invocation, options, leftName, rightName) => {
     const [left, right] = [sideOf(leftName), sideOf(rightName)];
-    const only = options.only === undefined ? undefined : oneOf('--only', options.only, ['quantity', 'status']);
+    const only = options.only === undefined ? undefined : oneOf('--only', options.only, comparedFields);
     requireConsistentOptions(invocation, { ...options, only }, [left, right]);
     await diff(invocation, [left, right], { ...options, only });
   },
@@ -81,8 +82,8 @@ function requireConsistentOptions(
   const { json, typed } = globals;
   const asksFormat = json === true || (typed.output !== undefined && typed.output !== 'csv');
   if (changes && asksFormat) throw new UsageError('--changes prints CSV. Leave out -o and --json');
-  if (changes && only === 'status') {
-    throw new UsageError("--changes can only set quantities, so it can't be combined with --only status");
+  if (changes && only !== undefined && only !== 'quantity') {
+    throw new UsageError(`--changes can only set quantities, so it can't be combined with --only ${only}`);
   }
 }
 

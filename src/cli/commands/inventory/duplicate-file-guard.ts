@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Change, isUnclear } from '../../../inventory/change.ts';
-import { compareIds } from '../../../inventory/items.ts';
+import { compareIds } from '../../../inventory/item-fields.ts';
 import type { RunRecord } from '../../../inventory/run-records.ts';
 import { localTime } from '../../../output/time.ts';
 import { ConflictError, UsageError } from '../../../shared/errors.ts';

@@ -1,24 +1,19 @@
 import { type FilterCriteria, filtered, firstItems, mayMeet, removeFound } from '../../../inventory/filter.ts';
-import {
-  type ItemBatches,
-  type Parsed,
-  parsePetStatus,
-  parseQuantity,
-  petStatuses,
-  type UnreadableItem,
-} from '../../../inventory/items.ts';
-import { sortItems, sortKeys } from '../../../inventory/sort.ts';
+import { fieldNames, type ShownField, shownFields, textFields } from '../../../inventory/item-fields.ts';
+import { type ItemBatches, type Parsed, parseQuantity, type UnreadableItem } from '../../../inventory/items.ts';
+import { sortItems } from '../../../inventory/sort.ts';
 import { parseFields } from '../../../output/fields.ts';
-import { inventoryListView, namedFields, stockPage, summaryView } from '../../../output/inventory-view.ts';
-import { inventoryFields, withPage } from '../../../output/view.ts';
+import { inventoryListView, stockPage, summaryView } from '../../../output/inventory-view.ts';
+import { withPage } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
 import { collect, define, type OptionsOf, optionRows } from '../define.ts';
-import { chosenPets, listOf, oneOf, partsOf, petIdsOf, quantityOf, required } from '../option-values.ts';
+import { chosenPets, oneOf, partsOf, petIdsOf, quantityOf, required } from '../option-values.ts';
+import { type TextOptions, textOptions, textsOf } from './field-filters.ts';
 import { requireWhole, scanStock, UnreadablePets } from './stock.ts';
 
 const listOptions = optionRows(
-  ['--status <s,…>', `only pets with one of these statuses: ${petStatuses.join(', ')}`, collect],
+  ...textOptions('only pets with one of these'),
   ['--pet <id,…>', 'only these pets, by id or name; exit code 9 if one of them is not in the list', collect],
   ['--name <text>', 'only pets with this text in their name (names come from the setting codes)'],
   ['--min-quantity <n>', 'only a stock of n or more'],
@@ -27,17 +22,17 @@ const listOptions = optionRows(
     '--low',
     'only pets that are running low: available, and at or below their level in the codes file, or else the setting low-stock',
   ],
-  ['--sort <field>', `sort by one of the fields ${sortKeys.join(', ')}`],
+  ['--sort <field>', `sort by one of the fields ${fieldNames.join(', ')}`],
   ['--desc', 'sort from the highest to the lowest'],
   ['--limit <n>', 'at most n pets'],
   [
     '--fields <f,…>',
-    'only these columns, in this order: petId, quantity, status, and name if there are names',
+    `only these columns, in this order: ${fieldNames.join(', ')}, and name if there are names`,
     collect,
   ],
   ['--summary', 'count pets and units, by status and in total'],
 );
-type ListOptions = OptionsOf<typeof listOptions>;
+type ListOptions = OptionsOf<typeof listOptions> & TextOptions;
 
 export const defineList = define({
   formats: withPage,
@@ -54,7 +49,7 @@ export const defineList = define({
     const selection = parseSelection(
       options,
       options.pet && new Set(petIds),
-      invocation.hasCodes ? namedFields : inventoryFields,
+      invocation.hasCodes ? shownFields : fieldNames,
     );
     const named = options.name === undefined ? [] : [{ petIds: await chosenPets(invocation, { name: options.name }) }];
     const { client } = await invocation.connections.connectToRead();
@@ -63,7 +58,7 @@ export const defineList = define({
     const missing = new Set(selection.petIds);
     const criteria: FilterCriteria[] = [
       selection.criteria,
-      ...(options.low ? [{ statuses: new Set(['available']), low: await invocation.lowLevels() }] : []),
+      ...(options.low ? [{ low: await invocation.lowLevels() }] : []),
       ...named,
     ];
     const found = filtered(removeFound(scanned, missing), criteria);
@@ -89,11 +84,12 @@ export const defineList = define({
 const maxNamed = 10;
 
 /** Describes the filters for the heading of a page: `: low; name with "rabbit"`. */
-function onlyText({ low, status = [], name, pet = [], minQuantity, maxQuantity, limit }: ListOptions): string {
+function onlyText(options: ListOptions): string {
+  const { low, name, pet = [], minQuantity, maxQuantity, limit } = options;
   const pets = pet.flatMap((list) => list.split(','));
   const only = [
     ...(low ? ['low'] : []),
-    ...(status.length > 0 ? [`status ${status.join(', ')}`] : []),
+    ...textFields.flatMap((field) => (options[field] ? [`${field} ${options[field].join(', ')}`] : [])),
     ...(name === undefined ? [] : [`name with "${name}"`]),
     ...(pets.length > maxNamed ? [`${pets.length} chosen pets`] : pets.length > 0 ? [`pets ${pets.join(', ')}`] : []),
     ...(minQuantity === undefined ? [] : [`${minQuantity} or more`]),
@@ -109,13 +105,9 @@ type Selection = ReturnType<typeof parseSelection>;
  * Returns the filters, the order, the limit and the fields.
  * @throws UsageError for the first invalid option
  */
-function parseSelection(
-  options: ListOptions,
-  petIds: ReadonlySet<bigint> | undefined,
-  fieldNames: typeof namedFields | typeof inventoryFields,
-) {
+function parseSelection(options: ListOptions, petIds: ReadonlySet<bigint> | undefined, known: readonly ShownField[]) {
   const criteria = {
-    statuses: listOf(options.status, '--status', parsePetStatus),
+    texts: textsOf(options),
     petIds,
     minQuantity: quantityOf(options.minQuantity, '--min-quantity'),
     maxQuantity: quantityOf(options.maxQuantity, '--max-quantity'),
@@ -126,13 +118,10 @@ function parseSelection(
       '--summary counts all pets that pass the filters. Leave out --sort, --desc, --limit and --fields',
     );
   }
-  const key = sort === undefined ? undefined : oneOf('--sort', sort, sortKeys);
+  const key = sort === undefined ? undefined : oneOf('--sort', sort, fieldNames);
   const order = key !== undefined || desc ? { key: key ?? 'petId', descending: desc } : undefined;
   const limit = options.limit === undefined ? undefined : required(parseLimit(options.limit));
-  const fields =
-    options.fields === undefined
-      ? undefined
-      : required(parseFields<(typeof namedFields)[number]>(options.fields, fieldNames), '--fields');
+  const fields = options.fields === undefined ? undefined : required(parseFields(options.fields, known), '--fields');
   return { criteria, petIds, sort: order, limit, fields };
 }
 

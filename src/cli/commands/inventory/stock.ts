@@ -1,12 +1,7 @@
 import type { Client } from '../../../api/client.ts';
 import { eachPicked, filtered } from '../../../inventory/filter.ts';
-import {
-  type InventoryItem,
-  type ItemBatches,
-  isPetStatus,
-  mayBeBarCode,
-  type UnreadableItem,
-} from '../../../inventory/items.ts';
+import { type InventoryItem, type ItemBatches, mayBeBarCode, type UnreadableItem } from '../../../inventory/items.ts';
+import { isPetStatus } from '../../../inventory/statuses.ts';
 import { FailureError, NotFoundError, type PetstockError } from '../../../shared/errors.ts';
 import { petstock, targetWords } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';

@@ -1,4 +1,4 @@
-import { filtered } from '../../../inventory/filter.ts';
+import { filtered, hasTexts, type Texts } from '../../../inventory/filter.ts';
 import { counted, grouped, isLow, type LowLevels, unreadableText } from '../../../inventory/items.ts';
 import { KnownStock, type StockPoll } from '../../../inventory/known-stock.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
@@ -22,7 +22,7 @@ export interface WatchOptions {
   readonly now: boolean;
   readonly low: boolean;
   readonly petIds: ReadonlySet<bigint> | undefined;
-  readonly statuses: ReadonlySet<string> | undefined;
+  readonly texts: Texts | undefined;
 }
 
 /** Returns, for example, `1.5 s`; from one minute on, the text of `formatDuration`. */
@@ -60,14 +60,14 @@ export async function* watchChanges(invocation: Invocation, options: WatchOption
   }
 }
 
-function createChangeFilter({ statuses, low: onlyLow }: WatchOptions, low: LowLevels): (change: Difference) => boolean {
+function createChangeFilter({ texts, low: onlyLow }: WatchOptions, low: LowLevels): (change: Difference) => boolean {
   return ({ petId, left, right }) => {
     if (onlyLow) {
       if (right === undefined || !isLow({ ...right, petId }, low)) return false;
       const wasLow = left !== undefined && isLow({ ...left, petId }, low);
       if (wasLow && right.quantity >= left.quantity) return false;
     }
-    return statuses === undefined || statuses.has(left?.status ?? '') || statuses.has(right?.status ?? '');
+    return texts === undefined || [left, right].some((side) => side !== undefined && hasTexts(side, texts));
   };
 }
 

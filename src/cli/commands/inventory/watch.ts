@@ -1,10 +1,10 @@
-import { parsePetStatus } from '../../../inventory/items.ts';
 import type { Format } from '../../../output/view.ts';
 import { type SeenLines, seenChangesLines, seenChangesView } from '../../../output/watch-view.ts';
 import { ChangesFound, endingSignalOf, UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { collect, define, fieldsOption } from '../define.ts';
-import { chosenPets, listOf } from '../option-values.ts';
+import { chosenPets } from '../option-values.ts';
+import { type TextOptions, textOptions, textsOf } from './field-filters.ts';
 import { type WatchOptions, watchChanges } from './watch-changes.ts';
 
 const defaultInterval = 15;
@@ -21,7 +21,7 @@ export const defineWatch = define({
     ['--interval <s>', `seconds from one check to the next (default: ${defaultInterval})`],
     ['--pet <id,…>', 'only these pets, by id or name', collect],
     ['--name <text>', 'only pets with this text in their name (names come from the setting codes)'],
-    ['--status <s,…>', 'only pets that have, or just had, one of these statuses', collect],
+    ...textOptions('only pets that have, or just had, one of these'),
     [
       '--low',
       'only available pets whose stock falls to their level or further below it (in the codes file, or else the setting low-stock)',
@@ -49,7 +49,7 @@ export const defineWatch = define({
     await runWatch(invocation, format, {
       ...{ interval: interval * 1000, duration: duration && duration * 1000, low, first, now },
       petIds: await chosenPets(invocation, flags),
-      statuses: listOf(flags.status, '--status', parsePetStatus),
+      texts: textsOf(flags as TextOptions),
     });
   },
 });

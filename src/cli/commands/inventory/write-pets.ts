@@ -1,5 +1,6 @@
-import { isPetStatus, parseDelta, parseQuantity } from '../../../inventory/items.ts';
+import { parseDelta, parseQuantity } from '../../../inventory/items.ts';
 import { mayBeName } from '../../../inventory/pet-names.ts';
+import { isPetStatus } from '../../../inventory/statuses.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { applyRows, commandLine, petstock, withWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';

@@ -54,8 +54,8 @@ test('diff prints the differences by pet id in JSON, CSV, NDJSON and a table', a
   expect(table.stdout).toMatchInlineSnapshot(`
     "          Pet ID  Change   left.ndjson  right.csv  By  Status
                    4  changed           39         37  -2  available
-                   5  removed            1                 available
-                  77  added                         3      pending
+                   5  removed            1          -      available
+                  77  added              -          3      pending
     9007199254740993  changed            0          0      sold → available
     "
   `);

@@ -287,7 +287,7 @@ test('watch shows the time of the response even if the request had to wait', asy
 test.each([
   [12, '  1      10     -2     -12  below 0  available → sold\n'],
   [-1490, '  1      10  1,500  +1,490           available\n'],
-  [9, '  1             10                   available\n'],
+  [9, '  1       -     10                   available\n'],
   [9, '  1      10      1      -9  low      available\n'],
 ])('prints a row of watch on a terminal after a sale of %i: %j', async (units, line) => {
   const sell: Before = (look, service) => look === 2 && service.sell(1, units);

@@ -1,5 +1,6 @@
 import { noBarCodes } from '../../../../inventory/bar-codes.ts';
-import { compareIds, type UnreadableItem } from '../../../../inventory/items.ts';
+import { compareIds } from '../../../../inventory/item-fields.ts';
+import type { UnreadableItem } from '../../../../inventory/items.ts';
 import { nameColumn, numberColumn } from '../../../../output/columns.ts';
 import { localMinute } from '../../../../output/time.ts';
 import type { Column, Row } from '../../../../output/view.ts';

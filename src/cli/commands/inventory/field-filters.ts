@@ -1,0 +1,33 @@
+import type { Texts } from '../../../inventory/filter.ts';
+import { fieldOf, type TextField, textFields } from '../../../inventory/item-fields.ts';
+import { collect, type OptionRow } from '../define.ts';
+import { listOf } from '../option-values.ts';
+
+/** The values of the options for fields of text, by the name of the field. */
+export type TextOptions = Readonly<Partial<Record<TextField, readonly string[]>>>;
+
+/**
+ * Returns an option for each field of text that pets can be filtered by: `--status <s,…>`.
+ * @param which begins the description: `only pets with one of these`
+ */
+export function textOptions(which: string): readonly OptionRow[] {
+  return textFields.flatMap((name): OptionRow[] => {
+    const { filter } = fieldOf(name);
+    if (filter === undefined) return [];
+    const values = filter.values === undefined ? '' : `: ${filter.values.join(', ')}`;
+    return [[`--${name} <${name.charAt(0)},…>`, `${which} ${filter.noun}${values}`, collect]];
+  });
+}
+
+/**
+ * Returns the values that fields of text may have; undefined if no option is given.
+ * @throws UsageError for a value that the field can't have
+ */
+export function textsOf(options: TextOptions): Texts | undefined {
+  const given = textFields.flatMap((name) => {
+    const parse = fieldOf(name).filter?.parse;
+    const values = parse && listOf(options[name], `--${name}`, parse);
+    return values === undefined ? [] : [[name, values] as const];
+  });
+  return given.length === 0 ? undefined : Object.fromEntries(given);
+}
