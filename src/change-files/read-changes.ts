@@ -1,11 +1,11 @@
 import type { Change } from '../inventory/change.ts';
-import { addDelta, type InventoryItem, parseDelta, parseQuantity } from '../inventory/items.ts';
-import { StockList } from '../inventory/stock-list.ts';
+import { addDelta, parseDelta, parseQuantity } from '../inventory/items.ts';
 import type { Parsed } from '../shared/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
 import type { RawRow, RowField } from './field-names.ts';
 import { type FileProblems, type PlaceUnit, ProblemList } from './problems.ts';
 import { type ReadOptions, type RowSink, readRows } from './read-rows.ts';
+import { ownCopy } from './text.ts';
 
 /**
  * Reads a whole file of changes and finds all its errors, up to where the rest can't be understood. Only the changes
@@ -72,21 +72,9 @@ function joined(first: string | undefined, second: string | undefined): string |
 
 const separator = ', ';
 
-function repeatedText(petId: bigint, line: number, unit: PlaceUnit): string {
+/** Returns the error about a second row of a pet. */
+export function repeatedText(petId: bigint, line: number, unit: PlaceUnit): string {
   return `pet ${petId} is already ${unit === 'line' ? 'on line' : 'in item'} ${line}`;
-}
-
-export class SeenPetLines {
-  readonly #lines = new Map<bigint, number>();
-
-  constructor(private readonly problems: ProblemList) {}
-
-  /** Adds a pet, and an error if an earlier row has the same pet. */
-  add(petId: bigint, line: number): void {
-    const first = this.#lines.get(petId);
-    if (first === undefined) this.#lines.set(petId, line);
-    else this.problems.add({ line, message: repeatedText(petId, first, this.problems.unit) });
-  }
 }
 
 const maxText = 1000;
@@ -193,62 +181,5 @@ class ChangeCollector implements RowSink {
     if (text.length <= maxText) return text === '' ? undefined : ownCopy(text);
     const message = `the text has ${text.length} characters: at most ${maxText} are allowed`;
     return this.#value(row, field, { ok: false, problem: message });
-  }
-}
-
-/** Copies a text: V8 keeps a slice of 13 characters or more as a reference, so the whole file would stay in memory. */
-function ownCopy(text: string): string {
-  if (text.length < 13) return text;
-  const copy = Buffer.from(text).toString();
-  // Half a surrogate pair, which JSON can contain, would be lost in UTF-8.
-  return copy === text ? copy : text;
-}
-
-export type StockFile = { readonly ok: true; readonly list: StockList } | ({ readonly ok: false } & FileProblems);
-
-/**
- * Reads a stock list as written by `list` and `export`: a pet, its quantity and its status (empty if there is none) in
- * each row. A table of pet id, quantity and status needs no header line, because `list` writes none into a pipe. No pet
- * may appear twice.
- * @throws the errors of `source`
- */
-export async function readStockList(
-  source: AsyncIterable<Uint8Array>,
-  options: Pick<ReadOptions, 'name' | 'format'>,
-): Promise<StockFile> {
-  const collector = new StockCollector();
-  await readRows(source, { ...options, ignoreColumns: 'all', isStockList: true }, collector);
-  return collector.finish();
-}
-
-class StockCollector implements RowSink {
-  readonly problems = new ProblemList();
-  readonly #lines: number[] = [];
-  readonly #items: InventoryItem[] = [];
-
-  add({ line, cells, names }: RawRow): void {
-    const petId = readPetId(bareNumber(cells.petId ?? ''));
-    const text = bareNumber(cells.quantity ?? '');
-    const quantity = text === '' ? { ok: false as const, problem: 'the quantity is missing' } : parseQuantity(text);
-    const problem = (field: 'petId' | 'quantity' | 'delta', message: string) =>
-      this.problems.add({ line, column: names[field] ?? field, message });
-    if (!petId.ok) problem('petId', petId.problem);
-    if (!quantity.ok) problem('quantity', quantity.problem);
-    if (cells.delta) problem('delta', 'a stock list contains quantities, not changes');
-    if (!petId.ok || !quantity.ok) return;
-    this.#lines.push(line);
-    this.#items.push({ petId: petId.value, quantity: quantity.value, status: ownCopy((cells.status ?? '').trim()) });
-  }
-
-  finish(): StockFile {
-    const list = new StockList(this.#items);
-    // The lines are compared only if a pet is repeated, because a set of all pets takes a quarter of the reading time.
-    if (list.repeated() !== undefined) this.#reportRepeated();
-    return this.problems.or({ list });
-  }
-
-  #reportRepeated(): void {
-    const seen = new SeenPetLines(this.problems);
-    for (const [index, { petId }] of this.#items.entries()) seen.add(petId, this.#lines[index] ?? 0);
   }
 }

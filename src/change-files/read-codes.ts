@@ -1,6 +1,7 @@
 import { articleOf, type BarCodes, isArticleNumber } from '../inventory/bar-codes.ts';
 import { codeProblem, codeText } from '../inventory/count/scan-line.ts';
 import { grouped, parseQuantity } from '../inventory/items.ts';
+import { guarded, unguarded } from '../output/delimited.ts';
 import { type Parsed, problem, quoted } from '../shared/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
 import { type CsvRecord, csvRecords } from './csv-records.ts';
@@ -89,9 +90,9 @@ export function codeLines({ columns, width, delimiter, isEnded }: CodesLayout, a
   const lines = added.map(({ code, petId, name = '' }) => {
     const cells = Array.from({ length: width }, () => '');
     for (const [at, text] of [
-      [columns.code, code],
+      [columns.code, guarded(code)],
       [columns.petId, `${petId}`],
-      [columns.name, name],
+      [columns.name, guarded(name)],
     ] as const) {
       if (at >= 0)
         cells[at] = /["\r\n]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -114,7 +115,7 @@ interface CodeLines {
 function readCode({ cells, line }: CsvRecord, columns: CodeColumns, codes: CodeLines, problems: ProblemList) {
   const cell = (column: keyof CodeColumns) => cells[columns[column]] ?? '';
   const code = readBarCode(cell('code'));
-  const name = cell('name').trim();
+  const name = unguarded(cell('name')).trim();
   const petId = readPetId(bareNumber(cell('petId')));
   const low = readLow(bareNumber(cell('low')));
   const units = readUnits(bareNumber(cell('units')));

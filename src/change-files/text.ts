@@ -71,3 +71,11 @@ export function countLineEnds(text: string, from = 0, to = text.length): number 
   }
   return count;
 }
+
+/** Copies a text: V8 keeps a slice of 13 characters or more as a reference, so the whole file would stay in memory. */
+export function ownCopy(text: string): string {
+  if (text.length < 13) return text;
+  const copy = Buffer.from(text).toString();
+  // Half a surrogate pair, which JSON can contain, would be lost in UTF-8.
+  return copy === text ? copy : text;
+}

@@ -79,10 +79,7 @@ function written(changes: readonly Row[], dialect: Dialect): string {
   }
   if (blankLines === 'end') lines.push(delimiter.repeat(dialect.columns.length));
   if (declared) lines.unshift(`sep=${delimiter}`);
-  const { quantity, delta } = changes.at(-1) ?? {};
-  // Without a line end, a last row whose stock is blank would count as cut off.
-  const seemsCut = /quantity|delta/.test(dialect.columns.at(-1) ?? '') && quantity === undefined && delta === undefined;
-  return mark + lines.join(lineEnd) + (ended || seemsCut ? lineEnd : '');
+  return mark + lines.join(lineEnd) + (ended ? lineEnd : '');
 }
 
 const jsonForm = fc.boolean().chain((lines) =>
@@ -116,7 +113,8 @@ function jsonValue(change: Row, column: Column, { numberAsText }: JsonForm): str
 async function expectReadAs(content: string, changes: readonly Row[], lengths: readonly number[]) {
   const file = await readChunks(cut(Buffer.from(content), lengths));
   expect(faultLines(file)).toEqual([]);
-  expect(file.ok && file.changes.map(({ line, ...change }) => change)).toEqual(changes);
+  const wanted = changes.map(({ ref, ...change }) => ({ ...change, ref: ref?.trim() || undefined }));
+  expect(file.ok && file.changes.map(({ line, ...change }) => change)).toEqual(wanted);
   return file.ok ? file.changes : [];
 }
 

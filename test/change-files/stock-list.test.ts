@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readStockList } from '../../src/change-files/read-changes.ts';
+import { readStockList } from '../../src/change-files/read-stock-list.ts';
 import { StockList } from '../../src/inventory/stock-list.ts';
 import { cut } from './reading.ts';
 

@@ -47,7 +47,7 @@ describe('an imported stock', () => {
   test.for([
     ['petId,quantity\n1,1.5\nx,3\n', 'line 2, quantity: ', 'line 3, petId: '],
     ['petId,quantity\n1,1\n1,2\n', 'line 3: pet 1 is already on line 2'],
-    ['petId,delta\n1,1\n', 'a stock contains quantities, not changes'],
+    ['petId,delta\n1,1\n', 'a stock list contains quantities, not changes'],
     ['petId,quantity\n1,"2\n', 'line 2: '],
     ['[{"petId":1,"quantity":2,"status":"lost"}]', 'the status must be available, pending, sold'],
     ['[{"petId":', 'line 1: '],

@@ -1,5 +1,5 @@
 import { readItems } from '../../../api/read-items.ts';
-import { readStockList } from '../../../change-files/read-changes.ts';
+import { readStockList } from '../../../change-files/read-stock-list.ts';
 import { StockList } from '../../../inventory/stock-list.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { FailureError, InterruptedError, UsageError } from '../../../shared/errors.ts';

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { anyText } from '../../../support/any-text.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
@@ -90,8 +91,16 @@ describe('what petstock writes', () => {
     shop.service.setFaults(['PATCH /inventory/*:status=400']);
     await shop.run([...apply, '--again', '--failed-out', file]);
     const plan = await shop.run(['inventory', 'apply', file, '--dry-run', '--json']);
-    expect((await import('node:fs')).readFileSync(file, 'utf8')).toContain(",'=1+1,");
+    expect(readFileSync(file, 'utf8')).toContain(",'=1+1,");
     expect(JSON.parse(plan.stdout).rows).toMatchObject([{ petId: 4, result: 'planned' }]);
+  });
+
+  test('guards a name in the codes file, and reads it back', async ({ shop }) => {
+    const codes = changeFile(shop, 'code,petId,name\n', 'codes.csv');
+    await shop.run(['config', 'set', 'codes', codes]);
+    await shop.exits(['inventory', 'codes', 'add', '1000001', '4', '=1+1'], 0);
+    expect(readFileSync(codes, 'utf8')).toContain("1000001,4,'=1+1\n");
+    expect(await shop.json('inventory codes list --json')).toMatchObject([{ petId: 4, name: '=1+1' }]);
   });
 
   const name = fc.oneof(
