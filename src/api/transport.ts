@@ -24,8 +24,10 @@ export interface HttpResponse {
 export interface TransportOptions {
   /** The trusted authorities in PEM format, instead of those of Node. */
   readonly ca?: readonly string[] | undefined;
-  /** The proxy for all requests: its URL, and the part that may be shown. */
-  readonly proxy?: { readonly value: string; readonly shown: string } | undefined;
+  /** The proxy for all requests: its URL, the part that may be shown, and the header with its login. */
+  readonly proxy?:
+    | { readonly value: string; readonly shown: string; readonly authorization?: string | undefined }
+    | undefined;
 }
 
 /**

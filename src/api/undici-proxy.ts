@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { type buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { ConnectingSockets } from './connecting-sockets.ts';
 import type { ProxyRefusal } from './failures.ts';
@@ -23,14 +23,25 @@ export function createProxyAgent({ proxy, tls, connecting, ...options }: ProxyAg
   return new ProxyAgent({
     ...options,
     uri: proxy.value,
+    ...(proxy.authorization !== undefined && { token: proxy.authorization }),
     // The TLS handshake in the tunnel keeps undici's limit of 10 s, because an abort does not close its socket.
     requestTls: tls,
     proxyTls: { ...tls, timeout: 0 },
     clientFactory: (origin, given) => {
       const { connect } = given as { readonly connect: buildConnector.connector };
-      return new Proxies(origin, { ...options, connect: connecting.wrap(connect, true) }, proxy.shown, connecting);
+      const open = connecting.wrap(withoutAddressAsName(connect), true);
+      return new Proxies(origin, { ...options, connect: open }, proxy.shown, connecting);
     },
   });
+}
+
+/** undici gives the host of the proxy as the name for TLS, which must not be an address: Node warns, and Node 26 fails. */
+function withoutAddressAsName(connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) => {
+    // undici gives null to a proxy without TLS, although its type does not say so.
+    const name = (options.servername ?? '').replace(/^\[(.*)\]$/, '$1');
+    return connect(isIP(name) === 0 ? options : { ...options, servername: '' }, callback);
+  };
 }
 
 /** Thrown if there was no tunnel, so nothing was sent. */

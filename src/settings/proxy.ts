@@ -4,9 +4,12 @@ import { parseSubnet } from '../shared/subnet.ts';
 import { isLoopback } from './key-and-url.ts';
 import { type Environment, type Sourced, variable } from './variables.ts';
 
+/** A proxy; its value is the URL, with neither a login nor a path. */
 export interface Proxy extends Sourced<string> {
-  /** The URL without its path, and with `…` in place of its credentials. */
+  /** The URL, with `…` in place of a login. */
   readonly shown: string;
+  /** The header `Proxy-Authorization`; undefined if the URL has neither a name nor a password. */
+  readonly authorization: string | undefined;
 }
 
 /**
@@ -30,8 +33,19 @@ export function resolveProxy(baseUrl: string, env: Environment): Proxy | undefin
       `${source} is not valid: ${rule}. To connect without a proxy, add ${url.hostname} to NO_PROXY.`,
     );
   }
-  const credentials = proxy.username === '' && proxy.password === '' ? '' : '…@';
-  return { value: proxy.href, source, shown: `${proxy.protocol}//${credentials}${proxy.host}` };
+  const { protocol, host, username, password } = proxy;
+  const authorization = username === '' && password === '' ? undefined : basic(username, password);
+  const login = authorization === undefined ? '' : '…@';
+  // As curl does, ignores a path, a query and a fragment.
+  return { value: `${protocol}//${host}`, source, shown: `${protocol}//${login}${host}`, authorization };
+}
+
+/** Returns a login as curl sends it: `%40` is decoded, and a `%` that begins no such escape is meant literally. */
+function basic(username: string, password: string): string {
+  const login = `${username}:${password}`.replace(/%([\da-f]{2})/gi, (_escape, byte: string) =>
+    String.fromCharCode(Number.parseInt(byte, 16)),
+  );
+  return `Basic ${Buffer.from(login, 'latin1').toString('base64')}`;
 }
 
 function eitherCase(upper: string, env: Environment): string | undefined {

@@ -150,6 +150,21 @@ describe('a proxy', () => {
     expect(table.stdout + table.stderr + stdout).not.toContain('s3cret');
   });
 
+  plain.each([
+    ['kim:50%off', '', 'kim:50%off'],
+    ['kim:a%40b%3Ac', '', 'kim:a@b:c'],
+    ['k\u00edm:\u20ac', '', 'k\u00edm:\u20ac'],
+    ['kim', '', 'kim:'],
+    [':secret', '/proxy.pac', ':secret'],
+    ['kim:x', '?x=1#f', 'kim:x'],
+  ])('sends the login %s of a proxy URL that ends in "%s" as curl does: %s', async (login, end, sent) => {
+    const { shop, proxy } = await openFarShop();
+    const env = { HTTPS_PROXY: `http://${login}@${proxy.host}${end}` };
+    await shop.exits('inventory get 1', 0, [], { env });
+    const authorization = `Basic ${Buffer.from(sent).toString('base64')}`;
+    expect(proxy.asked).toEqual([{ target: 'stock.example:443', authorization }]);
+  });
+
   test('checks the certificate of the service through a proxy', async () => {
     const { shop } = await openFarShop();
     await shop.run('config unset ca-file');

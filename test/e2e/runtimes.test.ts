@@ -59,3 +59,18 @@ test('ignores proxies in the environment for a service on this machine', async (
   const { code } = await runProgram('inventory list', { env: { ...env, ...proxies, NODE_USE_ENV_PROXY: '1' } });
   expect([code, connections()]).toEqual([0, 0]);
 });
+
+test('prints no warning of Node about an https proxy that is given by its address', async () => {
+  const { host } = await openClosingPort();
+  const env = { PETSTOCK_URL_STAGING: 'https://stock.example/v1', PETSTOCK_API_KEY: 'psk_0123456789abcdef' };
+  for (const [debug, line] of [
+    ['', /^(Error: Can't reach the service|Hint: |$)/],
+    [' --debug=json', /^(\{.*\}|$)/],
+  ] as const) {
+    const { code, stderr } = await runProgram(`inventory list -q --retries 0${debug}`, {
+      env: { ...env, HTTPS_PROXY: `https://${host}` },
+    });
+    expect(code).toBe(5);
+    for (const each of stderr.split('\n')) expect(each).toMatch(line);
+  }
+});
