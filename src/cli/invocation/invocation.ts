@@ -4,6 +4,7 @@ import { createPaint, type Paint, wantsColor } from '../../output/terminal.ts';
 import type { Format } from '../../output/view.ts';
 import { type ConfigFile, emptyConfig, type ReadConfig, readConfig } from '../../settings/config-file.ts';
 import { refuseSudoInHome } from '../../settings/folders.ts';
+import { idleVariables } from '../../settings/idle-variables.ts';
 import { settingOf } from '../../settings/settings.ts';
 import { variable } from '../../settings/variables.ts';
 import { type EndingSignal, PetstockError, signalExitCodes } from '../../shared/errors.ts';
@@ -131,7 +132,7 @@ export async function openInvocation(
   const results = new Results({ context, globals, ...chosenFormat, messages, target: targetName(target), paint });
   if (results.wantsJson || isLog) context.onSecondInterrupt?.(secondInterruptLine);
   const questions = new Questions(context, globals, messages);
-  for (const warning of warnings) await messages.warn(warning);
+  for (const warning of [...warnings, ...idleVariables(env)]) await messages.warn(warning);
 
   const base = { context, globals, options, command, configFile, messages, questions };
   const hasHumanReader = stdout.isTerminal && results.format === 'table';
