@@ -32,12 +32,19 @@ export class RepeatedDeltas {
   readonly #knownRuns = new Set<string>();
   #skipped: ReadonlySet<bigint> = new Set();
   #isTold = false;
+  /** The deltas that have a ref. Others are not kept during the run. */
+  readonly #named: readonly Change[];
+  readonly #areAllNamed: boolean;
 
   constructor(
     private readonly access: RunAccess,
-    private readonly changes: readonly Change[],
+    changes: readonly Change[],
     private readonly options: RepeatOptions,
-  ) {}
+  ) {
+    const deltas = changes.filter(({ delta }) => delta !== undefined);
+    this.#named = deltas.filter(({ ref }) => ref !== undefined);
+    this.#areAllNamed = this.#named.length === deltas.length;
+  }
 
   /** The pets that `--skip-applied` leaves out. */
   get skipped(): ReadonlySet<bigint> {
@@ -49,11 +56,7 @@ export class RepeatedDeltas {
    * ref, and is left out if it was applied.
    */
   get isDecided(): boolean {
-    const { changes, options } = this;
-    return (
-      this.#isTold ||
-      (options.skipApplied && changes.every(({ delta, ref }) => delta === undefined || ref !== undefined))
-    );
+    return this.#isTold || (this.options.skipApplied && this.#areAllNamed);
   }
 
   /**
@@ -88,8 +91,8 @@ export class RepeatedDeltas {
   }
 
   async #find(): Promise<readonly RepeatedDelta[]> {
-    const { access, changes } = this;
-    const named = changes.filter(({ delta, ref }) => delta !== undefined && ref !== undefined);
+    const { access } = this;
+    const named = this.#named;
     const refs = [...new Set(named.flatMap(({ ref }) => ref ?? []))];
     const petIds = named.map(({ petId }) => petId);
     if (refs.length > maxRefs) return repeatedDeltas(named, await earlierChanges(access, { petIds }));

@@ -128,9 +128,11 @@ export class RowEvidence {
       const rounding = this.#rounded.exactOf(petId).length === 0 ? undefined : this.roundingOf(petId);
       return rounding && `${this.#place(line)}: pet ${petId} is left out, but ${rounding}`;
     }
-    const known = new Set(this.file.changes.map((change) => change.petId));
-    const exact = this.#rounded.exactOf(petId).filter((one) => !known.has(one));
-    if (exact.length === 0 || result !== 'planned') return undefined;
+    if (result !== 'planned') return undefined;
+    const exact = this.#rounded
+      .exactOf(petId)
+      .filter((one) => !this.file.changes.some((change) => change.petId === one));
+    if (exact.length === 0) return undefined;
     const pets = exact.slice(0, maxNamed).map((one) => this.#petText(one));
     return `${this.#place(line)}: ${this.#petText(petId)} may have been meant as ${pets.join(' or ')}, whose id a program rounds to this one`;
   }
