@@ -1,12 +1,21 @@
 import type { Change } from '../inventory/change.ts';
+import { fieldOf, type ReaderField, readerFields } from '../inventory/item-fields.ts';
 import { type Batches, chunksOf, headed } from '../output/batches.ts';
 import { guarded } from '../output/delimited.ts';
 
 /** One row of an export. Undefined values are left blank. */
-export interface ExportRow extends Partial<Omit<Change, 'line' | 'petId'>> {
+export interface ExportRow
+  extends Partial<Omit<Change, 'line' | 'petId'>>,
+    Partial<Readonly<Record<ReaderField, string | undefined>>> {
   readonly petId: bigint;
-  readonly name?: string | null | undefined;
-  readonly status?: string | undefined;
+}
+
+/** Returns the columns for the reader: first the names of the shop, if there are any. */
+export function readerColumns(names: boolean): readonly ReaderField[] {
+  const [ofShop, ofService] = [true, false].map((wanted) =>
+    readerFields.filter((field) => (fieldOf(field).isOfShop === true) === wanted),
+  );
+  return [...((names && ofShop) || []), ...(ofService ?? [])];
 }
 
 export interface ExportOptions {
@@ -32,10 +41,8 @@ export async function* changeFileText(
   options: ExportOptions = {},
 ): AsyncGenerator<string> {
   const { spreadsheet = false, raw = false, deltas = false, names = false, delimiter = ',' } = options;
-  const columns = [
-    ...['petId', ...(names ? ['name'] : []), 'status', 'expected', 'quantity'],
-    ...[...(deltas ? ['delta'] : []), 'reason', 'ref'],
-  ];
+  const forReader = readerColumns(names);
+  const columns = ['petId', ...forReader, 'expected', 'quantity', ...(deltas ? ['delta'] : []), 'reason', 'ref'];
   // Quotes, line breaks and the delimiter need quotes by RFC 4180. White space at either end needs quotes, too, because
   // some readers trim unquoted text.
   const needsQuotes = new RegExp(String.raw`["\r\n${delimiter}]|^\s|\s$`);
@@ -48,8 +55,8 @@ export async function* changeFileText(
   const lines = chunksOf(batches, (row) => {
     const id = spreadsheet ? `"=""${row.petId}"""` : `${row.petId}`;
     const numbers = [row.expected ?? '', row.quantity ?? '', ...(deltas ? [row.delta ?? ''] : [])];
-    const name = names ? [cell(row.name ?? undefined)] : [];
-    return `${[id, ...name, cell(row.status), ...numbers, cell(row.reason), cell(row.ref)].join(delimiter)}\n`;
+    const texts = forReader.map((field) => cell(row[field]));
+    return `${[id, ...texts, ...numbers, cell(row.reason), cell(row.ref)].join(delimiter)}\n`;
   });
   yield* headed(head, lines);
 }

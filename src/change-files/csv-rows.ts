@@ -1,3 +1,4 @@
+import { type FieldName, fieldNames, readerFields, shownFields } from '../inventory/item-fields.ts';
 import { parsePetId, parseQuantity } from '../inventory/items.ts';
 import { unguarded } from '../output/delimited.ts';
 import { quoted } from '../shared/parsed.ts';
@@ -12,7 +13,7 @@ import {
 } from './field-names.ts';
 import type { ProblemList } from './problems.ts';
 
-const guardedFields: ReadonlySet<Field> = new Set(['status', 'name', 'reason', 'ref']);
+const guardedFields: ReadonlySet<Field> = new Set(['reason', 'ref', ...readerFields]);
 
 interface Columns {
   /** Number of cells in the header line. */
@@ -185,21 +186,22 @@ const noStockList =
 const inOneColumn = 'the file is all in one column';
 const howToSplit = 'in a spreadsheet split it into columns (Data, Text to columns) and save it as CSV again';
 
-const listFields = ['petId', 'quantity', 'status', 'name'] as const;
-
 /** Reports whether the cells are the header line that `list` writes. */
 function isListHeader(cells: readonly string[]): boolean {
-  return cells.includes('petId') && cells.every((cell) => listFields.some((field) => field === cell));
+  return cells.includes('petId') && cells.every((cell) => shownFields.some((field) => field === cell));
 }
 
 /**
- * Returns the columns of a list without a header line, as `list` writes it into a pipe: pet id, quantity, status, and
- * the name if there are names. Undefined for any other first line, because the meaning of two numbers is ambiguous.
+ * Returns the columns of a list without a header line, as `list` writes it into a pipe: the fields of the service, and
+ * those of the shop if there are any. Undefined for any other first line, because the meaning of two numbers is
+ * ambiguous.
  */
-function listColumns([petId = '', quantity = '', status = '', ...others]: readonly string[]): Columns | undefined {
-  const isItem = others.length <= 1 && parsePetId(petId).ok && parseQuantity(quantity).ok;
-  if (!isItem || !/^\p{L}/u.test(status)) return undefined;
-  const fields = listFields.slice(0, 3 + others.length).map((field, index) => ({ field, index }));
+function listColumns(cells: readonly string[]): Columns | undefined {
+  const written = [fieldNames, shownFields].find(({ length }) => length === cells.length);
+  const cellOf = (field: FieldName) => cells[written?.indexOf(field) ?? -1] ?? '';
+  const isItem = parsePetId(cellOf('petId')).ok && parseQuantity(cellOf('quantity')).ok;
+  if (written === undefined || !isItem || !/^\p{L}/u.test(cellOf('status'))) return undefined;
+  const fields = written.map((field, index) => ({ field, index }));
   return { count: fields.length, fields, names: {}, unnamed: [] };
 }
 

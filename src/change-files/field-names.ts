@@ -1,14 +1,19 @@
+import { type ReaderField, readerFields } from '../inventory/item-fields.ts';
 import { editDistance } from '../shared/did-you-mean.ts';
 import { shellWord } from '../shared/hint.ts';
 import { quoted } from '../shared/parsed.ts';
 import type { ProblemList, Remedy } from './problems.ts';
 
-/** The fields of a row. Status and name are only for readers: no change is read from them. */
-export const fields = ['petId', 'quantity', 'delta', 'expected', 'reason', 'ref', 'status', 'name'] as const;
-export type Field = (typeof fields)[number];
-export type RowField = Exclude<Field, 'status' | 'name'>;
+/** The fields from which a change is read. */
+export const rowFields = ['petId', 'quantity', 'delta', 'expected', 'reason', 'ref'] as const;
+export type RowField = (typeof rowFields)[number];
+/** The fields of a row, with those for its reader only. */
+export type Field = RowField | ReaderField;
+const fields: readonly Field[] = [...rowFields, ...readerFields];
 
-export const rowFields = fields.filter((field): field is RowField => field !== 'status' && field !== 'name');
+export function isForReader(field: Field): field is ReaderField {
+  return !rowFields.some((known) => known === field);
+}
 
 /** A row as text. A blank field is empty or absent. */
 export interface RawRow {
@@ -32,8 +37,7 @@ const known = byPlainName({
   expected: ['expected'],
   reason: ['reason'],
   ref: ['ref'],
-  status: ['status'],
-  name: ['name'],
+  ...Object.fromEntries(readerFields.map((field) => [field, [plainName(field)]])),
 });
 
 /** Other words for the fields. They are not accepted, but recognized for hints. */
@@ -125,7 +129,7 @@ export class FieldNames {
       return `${quoted(column)} is already the ${this.kind} for ${meant}. Leave out ${quoted(name)}`;
     }
     const nearest = nearestField(name);
-    const valid = `the ${this.kind}s are petId, quantity or delta, and optionally expected, reason, ref, status, name`;
+    const valid = `the ${this.kind}s are petId, quantity or delta, and optionally expected, reason, ref, ${readerFields.join(', ')}`;
     const ignored = this.#ignoresUnknown ? `, and a ${this.kind} that may mean expected is never ignored` : '';
     const hint = nearest !== undefined ? `: did you mean ${nearest}?` : this.#hasNamedValid ? '' : `: ${valid}`;
     this.#hasNamedValid ||= nearest === undefined;
@@ -133,11 +137,11 @@ export class FieldNames {
   }
 
   /**
-   * Returns why a second name of a field is not allowed; undefined if it is ignored, as a second name or status may be,
-   * because both are only for readers.
+   * Returns why a second name of a field is not allowed; undefined if it is ignored, as one that is only for readers
+   * may be.
    */
   faultOfRepeated(field: Field, first: string, name: string): string | undefined {
-    const isIgnorable = field === 'name' || field === 'status';
+    const isIgnorable = isForReader(field);
     if (isIgnorable && this.#ignoresUnknown) return undefined;
     if (isIgnorable && this.#unknown.size < maxUnknown) this.#unknown.add(name);
     return first === name

@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, JsonSyntaxError, numberText, parseJson, TooManyValues } from '../shared/json.ts';
 import { quoted } from '../shared/parsed.ts';
-import type { Field, FieldNames, RawRow } from './field-names.ts';
+import { type Field, type FieldNames, isForReader, type RawRow } from './field-names.ts';
 import { ArrayElements, type JsonElement, jsonLines } from './json-elements.ts';
 import type { ProblemList } from './problems.ts';
 import { countLineEnds } from './text.ts';
@@ -78,7 +78,7 @@ export class JsonRows {
       names[field] = name;
       const text = value === null ? '' : typeof value === 'string' ? value : numberText(value);
       cells[field] = text ?? '';
-      if (text === undefined && field !== 'status' && field !== 'name') problem(unfitText(value));
+      if (text === undefined && !isForReader(field)) problem(unfitText(value));
     }
     if (this.#unknownNames.size > 0)
       for (const field of Object.keys(cells)) this.#foundBesideUnknown.add(field as Field);

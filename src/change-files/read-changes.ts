@@ -1,4 +1,5 @@
 import type { Change } from '../inventory/change.ts';
+import { type ReaderField, readerFields } from '../inventory/item-fields.ts';
 import { addDelta, parseDelta, parseQuantity } from '../inventory/items.ts';
 import type { Parsed } from '../shared/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
@@ -27,11 +28,9 @@ export interface AddedUp {
 }
 
 /** The cells of a row that are only for its reader. A blank cell is empty. */
-export interface ReaderCells {
+export interface ReaderCells extends Readonly<Record<ReaderField, string>> {
   readonly line: number;
   readonly petId: bigint;
-  readonly status: string;
-  readonly name: string;
 }
 
 /** The content of a change file. */
@@ -39,7 +38,7 @@ export interface ReadRows {
   /** At most one change for each pet. */
   readonly changes: readonly Change[];
   readonly addedUp: readonly AddedUp[];
-  /** The rows with a status or a name, in the order of the file. */
+  /** The rows with cells for their reader, in the order of the file. */
   readonly forReader: readonly ReaderCells[];
   readonly rowCount: number;
   readonly unit: PlaceUnit;
@@ -104,7 +103,7 @@ class ChangeCollector implements RowSink {
 
   add(row: RawRow): void {
     const { cells, line } = row;
-    const { petId: id = '', reason = '', status = '', name = '' } = cells;
+    const { petId: id = '', reason = '' } = cells;
     // Deltas are recognized by their ref, so white space around it must not make it another one.
     const ref = (cells.ref ?? '').trim();
     if (isTotal(id) || (id === '' && isTotal(reason))) {
@@ -122,8 +121,10 @@ class ChangeCollector implements RowSink {
     if (ref !== (this.#lastRef ?? '')) this.#lastRef = this.#text(row, 'ref', ref);
     if (petId === undefined) return;
     this.rowCount += 1;
-    if (status !== '' || name !== '')
-      this.forReader.push({ line, petId, status: ownCopy(status.trim()), name: ownCopy(name.trim()) });
+    const forReader = readerFields.map((field) => [field, ownCopy((cells[field] ?? '').trim())] as const);
+    if (forReader.some(([, text]) => text !== '')) {
+      this.forReader.push({ line, petId, ...(Object.fromEntries(forReader) as Record<ReaderField, string>) });
+    }
     const change = { line, petId, quantity, delta, expected, reason: this.#lastReason, ref: this.#lastRef };
     this.#add(change, cells.delta !== undefined);
   }

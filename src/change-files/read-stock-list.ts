@@ -1,4 +1,4 @@
-import type { InventoryItem } from '../inventory/item-fields.ts';
+import { type InventoryItem, itemOfTexts } from '../inventory/item-fields.ts';
 import { parseQuantity } from '../inventory/items.ts';
 import { StockList } from '../inventory/stock-list.ts';
 import { quoted } from '../shared/parsed.ts';
@@ -54,7 +54,8 @@ class StockCollector implements RowSink {
     if (!isKnown) problem('status', `the status must be ${statuses.join(', ')}, not ${quoted(written)}`);
     if (!petId.ok || !quantity.ok) return;
     this.#lines.push(line);
-    this.#items.push({ petId: petId.value, quantity: quantity.value, status: ownCopy(status) });
+    const texts = { ...cells, status };
+    this.#items.push(itemOfTexts(petId.value, quantity.value, (name) => ownCopy((texts[name] ?? '').trim())));
   }
 
   finish(): StockFile {

@@ -156,6 +156,11 @@ export function itemOf(read: <Name extends FieldName>(name: Name) => InventoryIt
   return { petId: read('petId'), quantity: read('quantity'), status: read('status') };
 }
 
+/** Returns an item of a file, which has its text fields as text. */
+export function itemOfTexts(petId: bigint, quantity: number, textOf: (name: TextField) => string): InventoryItem {
+  return { petId, quantity, status: textOf('status') };
+}
+
 /** Returns the value of a field in JSON; a `number` is a safe integer. */
 export function readField<Name extends FieldName>(
   name: Name,

@@ -146,7 +146,7 @@ async function printChanges({ results, globals }: Invocation, batches: Iterable<
     for (const batch of batches) {
       yield batch.flatMap(({ petId, left, right }) => {
         if (left === undefined || right === undefined || left.quantity === right.quantity) return [];
-        return { petId, status: left.status || undefined, expected: left.quantity, quantity: right.quantity };
+        return { ...left, petId, expected: left.quantity, quantity: right.quantity };
       });
     }
   };

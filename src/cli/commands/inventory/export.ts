@@ -1,4 +1,4 @@
-import { changeFileText } from '../../../change-files/change-file-text.ts';
+import { changeFileText, readerColumns } from '../../../change-files/change-file-text.ts';
 import { type ChangeFormat, changeFormats } from '../../../change-files/read-rows.ts';
 import type { PetNames } from '../../../inventory/bar-codes.ts';
 import { counted, type ItemBatches } from '../../../inventory/items.ts';
@@ -43,7 +43,8 @@ export const defineExport = define({
     // The sandbox's own names are included only with `--spreadsheet`, or on a terminal without `-o`.
     const names = spreadsheet ? await invocation.petNames() : (await invocation.stockRemarks()).names;
     const rows = exportRows(stock, names, counts);
-    const columns = plainColumns(['petId', ...(names === undefined ? [] : ['name']), ...fields]);
+    const forReader = readerColumns(names !== undefined);
+    const columns = plainColumns(['petId', ...forReader, 'expected', 'quantity', 'reason', 'ref']);
     const view: View = { shape: 'list', columns, rows };
     const text =
       format === 'json' || format === 'ndjson'
@@ -58,15 +59,10 @@ export const defineExport = define({
   },
 });
 
-const fields = ['status', 'expected', 'quantity', 'reason', 'ref'];
-
 async function* exportRows(batches: ItemBatches, names: PetNames | undefined, counts: { pets: number }) {
   for await (const items of batches) {
     counts.pets += items.length;
-    yield items.map(({ petId, status, quantity }) => {
-      const name = names && { name: names.get(petId) ?? null };
-      return { petId, ...name, status, expected: quantity, quantity };
-    });
+    yield items.map((item) => ({ ...item, name: names?.get(item.petId), expected: item.quantity }));
   }
 }
 

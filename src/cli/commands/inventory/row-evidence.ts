@@ -3,7 +3,8 @@ import type { ReadRows } from '../../../change-files/read-changes.ts';
 import { formatOfName } from '../../../change-files/read-rows.ts';
 import { looksRounded, RoundedIds } from '../../../change-files/rounded-ids.ts';
 import type { BulkRow, Change } from '../../../inventory/change.ts';
-import { counted, type InventoryItem, mayBeBarCode } from '../../../inventory/items.ts';
+import { type InventoryItem, type TextField, textFields } from '../../../inventory/item-fields.ts';
+import { counted, mayBeBarCode } from '../../../inventory/items.ts';
 import { plainText } from '../../../inventory/pet-names.ts';
 import type { PlanProblem } from '../../../inventory/plan.ts';
 import { petstock, targetWords } from '../../../shared/hint.ts';
@@ -32,9 +33,10 @@ export class RowEvidence {
   /** The lines with the name of another pet, with a clause that has both names. */
   readonly misnamed: readonly MisnamedRow[];
   readonly #renamed: readonly number[];
-  readonly #restated = new Set<number>();
+  /** The lines with another text than the service's, by field. */
+  readonly #restated = new Map<TextField, Set<number>>();
   readonly #rounded: RoundedIds;
-  readonly #statuses = new Map<bigint, { readonly line: number; readonly status: string }>();
+  readonly #cells: ReadonlyMap<bigint, ReadRows['forReader'][number]>;
 
   constructor(
     private readonly file: ReadRows,
@@ -44,15 +46,19 @@ export class RowEvidence {
     this.misnamed = misnamed;
     this.#renamed = renamed;
     this.#rounded = new RoundedIds(file.changes.map(({ petId }) => petId));
-    for (const { petId, line, status } of file.forReader)
-      if (status !== '') this.#statuses.set(petId, { line, status });
+    this.#cells = new Map(file.forReader.map((cells) => [cells.petId, cells]));
   }
 
   /** Compares an item of the service's list with the file. It is bound, so that it can be passed as a callback. */
   readonly see = (item: InventoryItem): void => {
     this.#rounded.see(item);
-    const row = this.#statuses.get(item.petId);
-    if (row !== undefined && row.status.toLowerCase() !== item.status.toLowerCase()) this.#restated.add(row.line);
+    const row = this.#cells.get(item.petId);
+    if (row === undefined) return;
+    for (const field of textFields) {
+      const [text, known] = [row[field], item[field] ?? ''];
+      if (text === '' || text.toLowerCase() === known.toLowerCase()) continue;
+      this.#restated.set(field, (this.#restated.get(field) ?? new Set()).add(row.line));
+    }
   };
 
   /**
@@ -79,10 +85,8 @@ export class RowEvidence {
    */
   async tell({ messages, context, target }: Invocation, rows: readonly BulkRow[]): Promise<readonly string[]> {
     const warn = (text: string) => messages.warn(text);
-    if (this.#restated.size > 0)
-      await warn(
-        `The status ${this.#where([...this.#restated])} differs from the service's, and apply does not change it`,
-      );
+    for (const [field, lines] of this.#restated)
+      await warn(`The ${field} ${this.#where([...lines])} differs from the service's, and apply does not change it`);
     if (this.#renamed.length > 0)
       await warn(`The name ${this.#where(this.#renamed)} differs from the shop's, and apply does not change it`);
     await this.#list(
