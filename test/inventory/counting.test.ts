@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { noBarCodes } from '../../src/inventory/bar-codes.ts';
+import { Counting } from '../../src/inventory/count/counting.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
+
+const codes = {
+  ...noBarCodes,
+  pets: new Map([
+    ['94046', 6n],
+    ['94047', 7n],
+    ['4006381333931', 4n],
+    ['case-6', 4n],
+  ]),
+  names: new Map([[6n, 'Guppy']]),
+  units: new Map([['case-6', 6]]),
+};
+const stock = new Map(Array.from({ length: 30 }, (_, index) => [BigInt(index), 9]));
+
+/** Lines of a person at a terminal: scans, ids, quantities, mistakes, answers and other words. */
+const typed = fc.constantFrom(
+  ...['94046', '94047 x3', '3*94046', '94046*94047', '4006381333931', ']E04006381333931', 'case-6', 'case-6 x2'],
+  ...['4', '12', '999', '4 x2', '= 4 7', '= 94046 0', '4,5', 'guppy', 'unknown-1', 'unknown-1 x2', '-', '-', ''],
+  ...['p', 'a', 'x', '1', '2', '4 x0', '= 4', '# note', 'help'],
+);
+
+const sumsOf = ({ tally }: Counting) => ({
+  pets: new Map(tally.counts()),
+  unknown: new Map(tally.unknowns()),
+});
+
+property(
+  'keeps lines that count the same when the file is read in a script',
+  [fc.array(typed, { maxLength: 40 })],
+  (lines) => {
+    const counting = new Counting({ codes, stock });
+    const kept = lines.flatMap((line) => counting.take(line).kept);
+    const read = new Counting({ codes, stock });
+    read.lookAhead(kept);
+    for (const [index, line] of kept.entries()) read.take(line, { line: index + 1, asks: false });
+    expect(read.mistakes).toEqual([]);
+    expect(sumsOf(read)).toEqual(sumsOf(counting));
+  },
+);
+
+property(
+  'keeps lines with which a count can go on at any point',
+  [fc.array(typed, { maxLength: 30 }), fc.nat(30)],
+  (lines, at) => {
+    const whole = new Counting({ codes, stock });
+    const kept: string[] = [];
+    for (const line of lines.slice(0, at)) kept.push(...whole.take(line).kept);
+    fc.pre(whole.question === undefined);
+    const later = new Counting({ codes, stock });
+    later.lookAhead(kept);
+    for (const [index, line] of kept.entries()) later.take(line, { line: index + 1, asks: true });
+    expect(later.question).toBe(undefined);
+    expect(sumsOf(later)).toEqual(sumsOf(whole));
+  },
+);
+
+property(
+  'counts nothing of a line with two meanings until it is answered',
+  [fc.array(typed, { maxLength: 20 })],
+  (lines) => {
+    const counting = new Counting({ codes, stock });
+    for (const line of lines) {
+      const before = sumsOf(counting);
+      const wasOpen = counting.question !== undefined;
+      const { kept } = counting.take(line);
+      if (counting.question === undefined) continue;
+      expect(kept).toEqual([]);
+      if (wasOpen) expect(sumsOf(counting)).toEqual(before);
+    }
+  },
+);
+
+test('never counts a number beside scans in a script, wherever it stands', () => {
+  const rest = fc.array(fc.constantFrom('94046', '94047 x3', '4 x1', 'guppy'), { maxLength: 4 });
+  fc.assert(
+    fc.property(rest, rest, fc.integer({ min: 0, max: 999 }), (before, after, number) => {
+      const lines = [...before, `${number}`, ...after];
+      const counting = new Counting({ codes, stock });
+      counting.lookAhead(lines);
+      for (const [index, line] of lines.entries()) counting.take(line, { line: index + 1, asks: false });
+      const hasScans = [...before, ...after].some((line) => line.startsWith('94'));
+      expect(counting.mistakes.map(({ line }) => line)).toEqual(hasScans ? [before.length + 1] : []);
+    }),
+  );
+});

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import type { Change } from '../../src/inventory/change.ts';
+import {
+  changedNearby,
+  countedBefore,
+  type EarlierChange,
+  repeatedDeltas,
+} from '../../src/inventory/earlier-changes.ts';
+
+const hour = 3600 * 1000;
+const now = 100 * hour;
+
+function earlier(change: Partial<EarlierChange>): EarlierChange {
+  return {
+    ...{ run: 'r1', at: now - hour, command: 'inventory apply', file: undefined },
+    ...{ petId: 4n, before: 10, after: 15, delta: 5, ref: 'N-7', ...change },
+  };
+}
+
+function change(delta: number | undefined, ref: string | undefined = 'N-7'): Change {
+  return { line: 1, petId: 4n, quantity: undefined, delta, expected: undefined, reason: undefined, ref };
+}
+
+test.each([
+  ['the same delta', change(5), [earlier({})], true],
+  ['another delta', change(50), [earlier({})], false],
+  ['the sum of two', change(12), [earlier({}), earlier({ delta: 7 })], true],
+  ['one of two', change(7), [earlier({}), earlier({ delta: 7 })], true],
+  ['another ref', change(5, 'N-8'), [earlier({})], undefined],
+  ['another pet', change(5), [earlier({ petId: 5n })], undefined],
+  ['no ref', { ...change(5), ref: undefined }, [earlier({ ref: undefined })], undefined],
+  ['a stock that was set', change(5), [earlier({ delta: undefined })], undefined],
+  ['no change', change(0), [earlier({})], undefined],
+] as const)('finds a delta that came before under its ref: %s', (_, one, rows, isSame) => {
+  expect(repeatedDeltas([one], rows).map((found) => found.isSame)).toEqual(isSame === undefined ? [] : [isSame]);
+});
+
+const stockTake = (file: string | undefined, after: number, other: Partial<EarlierChange> = {}) =>
+  earlier({ command: 'inventory count', delta: undefined, file, after, ...other });
+
+test.each([
+  ['another file', stockTake('a.txt', 7), true],
+  ['the same file with another count', stockTake('b.txt', 15), true],
+  ['the same file with the same count', stockTake('b.txt', 7), false],
+  ['stdin with the same count', stockTake(undefined, 7), true],
+  ['a delivery', stockTake('a.txt', 15, { delta: 5 }), false],
+  ['another command', stockTake('a.txt', 15, { command: 'inventory set' }), false],
+  ['another pet', stockTake('a.txt', 15, { petId: 5n }), false],
+] as const)('finds a pet that another stock-take has set: %s', (_, row, isFound) => {
+  expect(countedBefore(new Map([[4n, 7]]), [row], 'b.txt')).toHaveLength(isFound ? 1 : 0);
+});
+
+test.each([
+  ['units that came in an hour ago', earlier({}), undefined, true],
+  ['units that came in three hours ago', earlier({ at: now - 3 * hour }), undefined, false],
+  ['units that came in since the count began', earlier({ at: now - 3 * hour }), now - 4 * hour, true],
+  ['a sale before the count', earlier({ delta: -1, after: 9 }), now - hour / 2, false],
+  ['a sale during the count', earlier({ delta: -1, after: 9 }), now - 2 * hour, true],
+  ['a stock that was raised', earlier({ delta: undefined }), undefined, true],
+  ['another stock-take', earlier({ delta: undefined, command: 'inventory count' }), undefined, false],
+  ['another pet', earlier({ petId: 5n }), undefined, false],
+] as const)('finds changes of which a count may know nothing: %s', (_, row, began, isFound) => {
+  expect(changedNearby(new Set([4n]), [row], { began, now })).toHaveLength(isFound ? 1 : 0);
+});
