@@ -75,7 +75,7 @@ export function countedBefore(
 ): readonly CountedBefore[] {
   const last = new Map<bigint, EarlierChange>();
   for (const row of earlier) {
-    if (row.command === 'inventory count' && row.delta === undefined && !last.has(row.petId)) last.set(row.petId, row);
+    if (isStockTake(row) && !last.has(row.petId)) last.set(row.petId, row);
   }
   return [...counts].flatMap(([petId, counted]) => {
     const row = last.get(petId);
@@ -89,7 +89,8 @@ const unpacking = 2 * 3600 * 1000;
 
 /**
  * Finds changes of counted pets that the count may lack: units that came in during the last two hours, and everything
- * that was written since the count began.
+ * that was written since the count began. A change before another stock-take of the pet is left out.
+ * @param earlier the newest first
  * @param began when the count began; undefined if it is not known
  */
 export function changedNearby(
@@ -97,11 +98,20 @@ export function changedNearby(
   earlier: readonly EarlierChange[],
   { began, now }: { readonly began: number | undefined; readonly now: number },
 ): readonly EarlierChange[] {
+  const counted = new Set<bigint>();
   return earlier.filter((row) => {
-    if (!petIds.has(row.petId) || (row.command === 'inventory count' && row.delta === undefined)) return false;
+    if (!petIds.has(row.petId) || counted.has(row.petId)) return false;
+    if (isStockTake(row)) {
+      counted.add(row.petId);
+      return false;
+    }
     const isIncoming = changeOf(row) > 0 && row.at > now - unpacking;
     return isIncoming || (began !== undefined && row.at >= began);
   });
+}
+
+function isStockTake({ command, delta }: EarlierChange): boolean {
+  return command === 'inventory count' && delta === undefined;
 }
 
 /** Returns the change of the stock; 0 if it is not known. */

@@ -103,6 +103,8 @@ function eventText(
     case 'wrong':
       if (event.line !== undefined) return paint.red(`Line ${event.line} is ignored: ${event.why}`);
       return paint.red(withCode(event.code, `: ignored, ${event.why}`, width));
+    case 'unanswered':
+      return paint.red(withCode(event.code, ': not counted, answer first', width));
     case 'lineCancelled':
       return withCode(event.line, ': cancelled', width);
     default:

@@ -59,6 +59,8 @@ test.each([
   ['a stock that was raised', earlier({ delta: undefined }), undefined, true],
   ['another stock-take', earlier({ delta: undefined, command: 'inventory count' }), undefined, false],
   ['another pet', earlier({ petId: 5n }), undefined, false],
-] as const)('finds changes of which a count may know nothing: %s', (_, row, began, isFound) => {
-  expect(changedNearby(new Set([4n]), [row], { began, now })).toHaveLength(isFound ? 1 : 0);
+  ['a delivery after another stock-take', [earlier({}), stockTake('a.txt', 3)], undefined, true],
+  ['a delivery before another stock-take', [stockTake('a.txt', 3), earlier({})], undefined, false],
+] as const)('finds changes of which a count may know nothing: %s', (_, rows, began, isFound) => {
+  expect(changedNearby(new Set([4n]), [rows].flat(), { began, now })).toHaveLength(isFound ? 1 : 0);
 });

@@ -1,7 +1,7 @@
 import type { ErrorFault } from '../../shared/errors.ts';
 import { quoted } from '../../shared/parsed.ts';
 import { type BarCodes, isArticleNumber, knownCode, petOfCode, petOfText } from '../bar-codes.ts';
-import { grouped } from '../items.ts';
+import { grouped, mayBeBarCode } from '../items.ts';
 import { isCalled, petsNear, petsOfLine } from '../pet-names.ts';
 import {
   codeText,
@@ -25,6 +25,8 @@ export type CountEvent =
   | { readonly kind: 'wrong'; readonly code: string; readonly why: string; readonly line: number | undefined }
   /** A line that had counted nothing was cancelled. */
   | { readonly kind: 'lineCancelled'; readonly line: string }
+  /** A line that came while a question was open. */
+  | { readonly kind: 'unanswered'; readonly code: string }
   /** The line has two meanings, so it counts nothing until the question is answered. */
   | { readonly kind: 'asked'; readonly question: ScanQuestion }
   /** The user has typed `help`, or a word that only looks like a command, such as `quit`. */
@@ -290,13 +292,11 @@ export class Counting {
     const word = codeText(text);
     const choice = question.choices.find(({ key }) => key === word.toLowerCase());
     if (choice === undefined) {
-      const keys = question.choices.map(({ key }) => key).join(', ');
-      const why = `it was not counted: first answer with ${keys}`;
       if (word !== '' && reading.line === undefined) {
         this.#unanswered.push({ line: this.#lines, message: `${quoted(word).slice(1, -1)}: it was not counted` });
       }
       const asked: CountEvent = { kind: 'asked', question };
-      return taken(word === '' ? [asked] : [{ kind: 'wrong', code: word, why, line: undefined }, asked]);
+      return taken(word === '' ? [asked] : [{ kind: 'unanswered', code: word }, asked]);
     }
     this.#question = undefined;
     this.#areNumbersIds ||= choice.isForAll === true;
@@ -354,7 +354,8 @@ export class Counting {
     if (petId !== undefined) return `there is no pet ${petId}`;
     const named = this.#named(code).length;
     if (named > 0) return `${grouped(named)} pets have that name`;
-    return petIdOfCode(code) === undefined ? 'not a known code' : 'there is no such pet';
+    const id = petIdOfCode(code);
+    return id === undefined || mayBeBarCode(id) ? 'not a known code' : 'there is no such pet';
   }
 }
 

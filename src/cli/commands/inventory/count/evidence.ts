@@ -3,7 +3,7 @@ import type { Counting } from '../../../../inventory/count/counting.ts';
 import { changedNearby, changeOf, countedBefore, type EarlierChange } from '../../../../inventory/earlier-changes.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
 import { petLine } from '../../../../output/count-text.ts';
-import { truncate } from '../../../../output/text-width.ts';
+import { wrap } from '../../../../output/text-width.ts';
 import { localTime } from '../../../../output/time.ts';
 import { earlierChanges } from '../../../runs/earlier-changes.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
@@ -47,17 +47,15 @@ export async function showDoubts(
   const differing = differingPets(changes, stock.quantities);
   const since = Math.min(began ?? now, now - day);
   const earlier = await earlierChanges(run, { since, petIds: counts.keys() });
+  const lastDay = earlier.filter(({ at }) => at > now - day);
+  const before = countedBefore(counts, lastDay, file);
+  const nearby = changedNearby(differing, earlier, { began, now });
+  const told = new Set([...before, ...nearby].map(({ petId }) => petId));
+  const others = [...differing].filter((petId) => !told.has(petId));
   const doubts = [
-    doubtOfCounts(
-      countedBefore(
-        counts,
-        earlier.filter(({ at }) => at > now - day),
-        file,
-      ),
-      now,
-    ),
-    doubtOfChanges(changedNearby(differing, earlier, { began, now }), now),
-    doubtOfStock(counting, stock.quantities, differing),
+    doubtOfCounts(before, now),
+    doubtOfChanges(nearby, now),
+    doubtOfStock(counting, stock.quantities, others),
     ...(all ? [doubtOfCodes(counting, unscanned, stock.quantities)] : []),
   ].filter(({ pets }) => pets.length > 0);
   const { names } = counting.known.codes;
@@ -65,9 +63,10 @@ export async function showDoubts(
     await messages.warn(title);
     const more = pets.length > maxNamed ? [`  … and ${grouped(pets.length - maxNamed)} more`] : [];
     const lines = (width: number) =>
-      pets
-        .slice(0, maxNamed)
-        .map(([petId, text]) => `  ${truncate(petLine(petId, `: ${text}`, names, width - 2), width - 2)}`);
+      pets.slice(0, maxNamed).flatMap(([petId, text]) => {
+        const line = petLine(petId, `: ${text}`, names, Number.POSITIVE_INFINITY);
+        return wrap(line, width - 4).map((part, index) => (index === 0 ? `  ${part}` : `    ${part}`));
+      });
     await messages.show((_paint, width) => [...lines(width), ...more], { always: true });
   }
   return doubts.map(({ fact }) => fact);
@@ -105,9 +104,9 @@ function doubtOfChanges(found: readonly EarlierChange[], now: number): Doubt {
 function doubtOfStock(
   { known }: Counting,
   stock: CountedChanges['stock']['quantities'],
-  differing: ReadonlySet<bigint>,
+  petIds: readonly bigint[],
 ): Doubt {
-  const pets = [...differing].flatMap((petId): [bigint, string][] => {
+  const pets = petIds.flatMap((petId): [bigint, string][] => {
     const [then, now] = [known.stock?.get(petId), stock.get(petId)];
     return then === undefined || now === undefined || then === now
       ? []

@@ -38,6 +38,8 @@ interface EndedCount extends FinishOptions {
   readonly source: { readonly file: string | undefined; readonly began: number | undefined };
   /** All pets of the service; undefined if they are not known. */
   readonly petIds: Iterable<bigint> | undefined;
+  /** Called with the run, once it is recorded and before its first write. */
+  readonly onBegun?: (run: string) => Promise<void>;
 }
 
 /**
@@ -65,15 +67,10 @@ export async function openOutputs(
 
 /**
  * Ends a count as a run or as a change file.
- * @returns the run that was written; undefined if there was nothing to write, in a dry run, and with `--to`
  * @throws UsageError if a line of a file is mistaken, or if `--all` meets an unknown code; NotFoundError if no code is
  * known, PartialError if only some are
  */
-export async function finishCount(
-  run: RunAccess,
-  counting: Counting,
-  options: EndedCount,
-): Promise<string | undefined> {
+export async function finishCount(run: RunAccess, counting: Counting, options: EndedCount): Promise<void> {
   const { invocation } = run;
   const { mode, all = false, source } = options;
   await requireRightLines(invocation, counting, options);
@@ -91,8 +88,8 @@ export async function finishCount(
   }
   const doubts = mode === 'count' ? await showDoubts(run, counting, counts, { ...source, all }) : [];
   const facts = [...doubts, ...(unknowns.size > 0 ? [`leaving out ${unknownText(unknowns)}`] : [])];
-  const written = await writeCounts(run, counting, counts, { ...planned, ...guards, facts });
-  if (unknowns.size === 0) return written;
+  await writeCounts(run, counting, counts, { ...planned, ...guards, facts });
+  if (unknowns.size === 0) return;
   throw new PartialError(`Not counted: ${unknownText(unknowns)}`, { lines, hint: againCommand(invocation, options) });
 }
 
@@ -179,7 +176,7 @@ async function writeCounts(
   counting: Counting,
   { changes, stock }: CountedChanges,
   { guard, repeated, ...options }: Writing,
-): Promise<string | undefined> {
+): Promise<void> {
   const { invocation } = run;
   const { failedOut, file = '-', mode, earlier, facts } = options;
   const skipped = changes.filter(({ petId }) => repeated.skipped.has(petId));
@@ -190,7 +187,7 @@ async function writeCounts(
   }
   if (options.writeFile !== undefined) {
     await writeToFile(invocation, planned, options, options.writeFile);
-    return undefined;
+    return;
   }
   const { names } = counting.known.codes;
   const job = {
@@ -204,10 +201,13 @@ async function writeCounts(
       await guard.check(repeated.isDecided);
       return guard.newest;
     },
-    onBegun: failedOut?.empty,
+    onBegun: async (id: string) => {
+      await options.onBegun?.(id);
+      await failedOut?.empty();
+    },
   };
   try {
-    return await performPlan(run, job, { ...options, keepFailed: failedOut?.keep });
+    await performPlan(run, job, { ...options, keepFailed: failedOut?.keep });
   } catch (error) {
     throw guard.withEarlierRun(error);
   }

@@ -30,8 +30,8 @@ type TypedOptions = CountOptions & { readonly ref: string | undefined };
 
 /** The first line of a file that petstock writes: what the scans are for, and since when. */
 const header = /^# petstock inventory count(?: --(add|take))?(?:, begun (\S+))?/m;
-/** The line behind scans that were written. */
-const writtenLine = /^# written by run ([\w-]+)/gm;
+/** The line behind scans that were applied. */
+const appliedLine = /^# applied as run ([\w-]+)/gm;
 
 /**
  * Counts: scans into a file at a terminal, or reads a file or stdin, and then shows and writes the sums.
@@ -95,19 +95,16 @@ async function scan(invocation: Invocation, codes: BarCodes, options: FinishOpti
     await introduce(invocation, counting, file, mode);
     await scanLines(invocation, counting, file, mode);
     requireCounted(counting, file.path);
-    const written = await finishCount(run, counting, {
-      ...options,
-      file: file.path,
-      source: { file: file.path, began },
-      petIds: stock?.keys(),
-    });
-    if (written === undefined) return;
-    try {
-      file.append([`# written by run ${written}, ${localMinute(context.clock.now())}`]);
-    } catch (error) {
-      // The stock is written, so this is no failure of the count.
-      await messages.warn((error as Error).message);
-    }
+    const onBegun = async (id: string) => {
+      try {
+        file.append([`# applied as run ${id}, ${localMinute(context.clock.now())}`]);
+      } catch (error) {
+        // The history has the run, so this is no reason to stop.
+        await messages.warn((error as Error).message);
+      }
+    };
+    const source = { file: file.path, began };
+    await finishCount(run, counting, { ...options, file: file.path, source, petIds: stock?.keys(), onBegun });
   } catch (error) {
     const isExpected = error instanceof PetstockError && !(error instanceof ChangesFound);
     if (!isExpected || error.hint !== undefined || !file.hasScans) throw error;
@@ -253,8 +250,8 @@ async function introduce(
   file: ScanFile,
   mode: CountMode,
 ): Promise<void> {
-  const [, run] = [...file.text.matchAll(writtenLine)].at(-1) ?? [];
-  const was = run === undefined ? '' : `, written by run ${run.slice(-4)}`;
+  const [, run] = [...file.text.matchAll(appliedLine)].at(-1) ?? [];
+  const was = run === undefined ? '' : `, applied as run ${run.slice(-4)}`;
   const state = file.isNew ? `Scans go to ${file.path}` : `${file.path} holds ${sumText(tally, mode)}${was}`;
   const what = mode === 'count' ? '' : ` It is ${modeName(mode)}.`;
   await messages.note(`${state}.${what} Scan, or type a pet id and Enter.`);

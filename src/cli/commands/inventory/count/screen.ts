@@ -31,7 +31,7 @@ export function createCountScreen(invocation: Invocation, sum: () => CountSum, s
   return {
     show: async (events) => {
       await showEvents(invocation, events, sum(), show);
-      const isScan = ({ kind }: CountEvent) => !['sum', 'help', 'word', 'asked'].includes(kind);
+      const isScan = ({ kind }: CountEvent) => !['sum', 'help', 'word', 'asked', 'unanswered'].includes(kind);
       if (events.some(isScan)) await invocation.messages.note(`Sum: ${sumText(sum(), show.mode)}`);
     },
   };
@@ -84,7 +84,7 @@ async function showEvents(
 ): Promise<void> {
   const { stderr } = context;
   const isUnknown = (event: CountEvent) =>
-    event.kind === 'wrong' || event.kind === 'asked' || (event.kind === 'unknown' && event.units > 0);
+    ['wrong', 'unanswered', 'asked'].includes(event.kind) || (event.kind === 'unknown' && event.units > 0);
   const rings = stderr.isTerminal && globals.debug !== 'json';
   if (rings && events.some(isUnknown)) await stderr.write(bell);
   for (const event of events) {

@@ -35,7 +35,7 @@ test('scans into a file, shows the sum and unknown codes, and asks before writin
   expect(asked).toEqual(['Pet 4 in staging: 39 → 3 (-36). Write this change?']);
   expect(scansIn(file)).toEqual(['4 x1', '4 x2', '777777', '-', '5 x1']);
   expect(readFileSync(file, 'utf8')).toMatch(
-    /^# petstock inventory count, begun \S+\n[^#]+# written by run \S+, .*\n$/,
+    /^# petstock inventory count, begun \S+\n[^#]+# applied as run \S+, .*\n$/,
   );
 });
 
@@ -50,7 +50,7 @@ test('continues with a file that is there, and says what it holds', async ({ sho
   expect(on.written).toEqual(['4 {"quantity":2}', '5 {"quantity":2}'].filter((row) => on.written.includes(row)));
   expect(scansIn(file)).toEqual(['4 x1', '5 x2', '4 x1']);
   const later = await count(shop, 'done\n', [file, '--dry-run'], person);
-  expect(later.stderr.replace(/\s+/g, ' ')).toMatch(/holds 4 units, 2 pets, written by run \w{4}\. Scan/);
+  expect(later.stderr.replace(/\s+/g, ' ')).toMatch(/holds 4 units, 2 pets, applied as run \w{4}\. Scan/);
 });
 
 test('keeps the scans at Ctrl-C, and leaves no file without any', async ({ shop }) => {
@@ -135,7 +135,7 @@ test('does not count a scan at an open question, and says so', async ({ shop }) 
   await withCodes(shop);
   const file = scanFile(shop);
   const { stderr } = await count(shop, '94046\n5\n94047\nx\ndone\n', [file, '--dry-run'], person);
-  expect(stderr.replace(/\s+/g, ' ')).toContain('94047: ignored, it was not counted: first answer with p, a, x, -');
+  expect(stderr.replace(/\s+/g, ' ')).toContain('94047: not counted, answer first');
   expect(stderr).toContain('Warning: 1 line was ignored:\n│ 94047: it was not counted\n');
   expect(scansIn(file)).toEqual(['94046', '-', '94046 x5']);
 });
