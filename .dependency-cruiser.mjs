@@ -11,12 +11,11 @@ const mayImport = {
   service: ['shared/'],
   output: ['inventory/', 'rate-limit/', 'shared/'],
   'change-files': ['inventory/', 'output/', 'shared/'],
-  'rate-limit': ['shared/'],
+  'rate-limit': ['state/store.ts', 'state/statements.ts', 'shared/'],
   settings: ['shared/'],
-  state: ['inventory/', 'rate-limit/', 'shared/'],
+  state: ['inventory/', 'rate-limit/key-state.ts', 'shared/'],
   api: ['inventory/', 'rate-limit/', 'shared/'],
   writes: ['inventory/', 'api/', 'rate-limit/', 'state/', 'shared/'],
-  runs: ['inventory/', 'api/', 'rate-limit/', 'state/', 'writes/', 'shared/'],
 };
 
 const folders = Object.entries(mayImport).map(([folder, others]) => ({

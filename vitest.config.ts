@@ -1,5 +1,4 @@
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { availableParallelism } from 'node:os';
 import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 import { foldersOfTests } from './test/support/temporary-folder.ts';
@@ -53,7 +52,6 @@ export default defineConfig({
     ],
     // A busy machine must not fail a test.
     expect: { requireAssertions: true, poll: { timeout: 15_000, interval: 10 } },
-    // Gates are saved in the runtime folder, which must not be that of this machine.
-    env: { TZ: 'America/New_York', PETSTOCK_RUNTIME_DIR: join(tmpdir(), `petstock-runtime-${process.pid}`) },
+    env: { TZ: 'America/New_York' },
   },
 });

@@ -1,14 +1,14 @@
+import { hostname } from 'node:os';
 import type { Transport, TransportOptions } from '../src/api/transport.ts';
 import type { Context } from '../src/cli/context.ts';
 import { main } from '../src/cli/main.ts';
-import type { Folders } from '../src/settings/folders.ts';
-import { type Clock, createSystemClock, hasBootId, machineTime } from '../src/shared/clock.ts';
+import { createSystemClock } from '../src/shared/clock.ts';
 import { endingSignalOf, exitCodes } from '../src/shared/errors.ts';
-import { createSystemProcesses } from '../src/shared/processes.ts';
 import { foldersOf } from './folders.ts';
 import { createInput } from './input.ts';
 import { endBlocked, endWithTerminal, listenForInterruption } from './interruption.ts';
 import { bestEffort, createOutput, openStderr, sharesOutput } from './output.ts';
+import { listenForSuspension } from './suspension.ts';
 import { withPlainParser } from './v8-flags.ts';
 
 /** Runs the command line of this process, and returns the exit code. */
@@ -22,8 +22,7 @@ export async function run(): Promise<number> {
   delete process.env.SNAP;
   const interruption = listenForInterruption();
   const { signal: interrupted, onSecondInterrupt, onHangup } = interruption;
-  const folders = foldersOf(env);
-  const clock = await systemClock(folders);
+  const clock = createSystemClock(process.hrtime.bigint);
   const stderr = bestEffort(createOutput(2, openStderr));
   const context: Context = {
     argv: process.argv.slice(2),
@@ -34,11 +33,12 @@ export async function run(): Promise<number> {
     sharesOutput,
     clock,
     openTransport,
-    folders,
+    folders: foldersOf(env),
     openPager: async (command) => (await import('./terminal.ts')).openPager(command),
-    processes: createSystemProcesses({ pid: process.pid, boot: clock.boot, kill: process.kill }),
+    self: { host: hostname(), pid: process.pid },
     prompts: latePrompts(interrupted),
     ...{ interrupted, onSecondInterrupt, onHangup },
+    suspension: listenForSuspension(),
     random: Math.random,
   };
   const code = await main(context);
@@ -50,13 +50,6 @@ export async function run(): Promise<number> {
     setTimeout(end, 500).unref();
   }
   return code;
-}
-
-async function systemClock(folders: Folders): Promise<Clock> {
-  const hrtime = machineTime(process);
-  if (hasBootId()) return createSystemClock(hrtime);
-  const { keptBoot } = await import('../src/shared/kept-boot.ts');
-  return createSystemClock(hrtime, { kept: (monotonic) => keptBoot({ folder: folders.state, monotonic }) });
 }
 
 function openTransport(options: TransportOptions): Transport {

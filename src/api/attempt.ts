@@ -1,4 +1,5 @@
-import { type ObservationResult, type Permit, PermitExpiredError, type ResponseHead } from '../rate-limit/permits.ts';
+import { type Permit, PermitExpiredError, type RecordedResponse, type ResponseHead } from '../rate-limit/permits.ts';
+import { answerKindOf, nextStep, type RequestKind, standardWait } from '../rate-limit/waits.ts';
 import {
   CertificateError,
   FailureError,
@@ -7,7 +8,6 @@ import {
   RateLimitedError,
   UnavailableError,
 } from '../shared/errors.ts';
-import { isOfGateway } from '../shared/http-status.ts';
 import { isBelow, shownUrl } from './base-url.ts';
 import { type ExchangeOptions, exchange, type ReceivedResponse } from './exchange.ts';
 import { errorOf, NetworkFailure } from './failures.ts';
@@ -22,7 +22,7 @@ export type AttemptResult<T> =
   /** The response was a redirect to `url`, below the base URL. */
   | { readonly kind: 'moved'; readonly status: number; readonly url: string }
   /**
-   * The network failed, or a gateway or proxy returned 502, 503 or 504 (`send` adds a 500). `retryAfter`: the wait that
+   * The network failed, or the response was one after which the request may be sent again. `retryAfter`: the wait that
    * was asked for, in milliseconds; a minute if the head of the response can't be read.
    */
   | { readonly kind: 'failed'; readonly error: PetstockError; readonly retryAfter: number | undefined };
@@ -32,26 +32,33 @@ export interface AttemptOptions extends ExchangeOptions {
   readonly baseUrl: string;
 }
 
+/** A request, without what each attempt adds. */
+export interface AttemptedRequest extends Omit<HttpRequest, 'signal' | 'leaving' | 'arriving'> {
+  readonly kind: RequestKind;
+  /** Whether no other attempt follows, so that even a failure is passed to `use`. */
+  readonly isLast?: boolean;
+}
+
 /** Recorded instead of a response whose head can't be read, because that response may have asked for a wait. */
-const garbledResponse = { status: 503, headers: { 'retry-after': '60' } };
+const garbledResponse = { status: 503, headers: { 'retry-after': `${standardWait / 1000}` } };
 
 /**
  * Sends one request and uses up its permit.
- * @param use reads any response except a redirect, 429, 502, 503 or 504
+ * @param use reads any response except a redirect, a 429, and one after which the request is sent again
  * @throws what `use` throws (except a NetworkFailure), CertificateError, NonRetryableError for a proxy that requires a
  * password, FailureError for a redirect that can't be followed or a head of more than 64 KiB, and the reason of
  * `interrupted`. Errors tell whether the request was certainly not carried out (`notCarriedOut`) and whether it still
  * may be (`mayBeInFlight`)
  */
 export async function attempt<T>(
-  request: Omit<HttpRequest, 'signal' | 'leaving' | 'arriving'>,
+  request: AttemptedRequest,
   permit: Permit,
   options: AttemptOptions,
   use: (response: ReceivedResponse) => Promise<T>,
 ): Promise<AttemptResult<T>> {
   let hasLeft = false;
   let hasArrived = false;
-  let noted: ObservationResult | undefined;
+  let noted: RecordedResponse | undefined;
   const observe = (response: ReceivedResponse): Promise<AttemptResult<T>> => {
     noted = permit.recordResponse(response);
     return resultOfResponse(request, response, { baseUrl: options.baseUrl, retryAfter: noted.retryAfter }, use);
@@ -83,12 +90,13 @@ export async function attempt<T>(
 }
 
 /**
- * Returns a proxy's 429, 502, 503 or 504 as a response to record, so that the proxy is not asked again too early. All
- * headers except `Retry-After` are left out, because they are not about the key. Undefined for any other error.
+ * Returns a proxy's refusal as a response to record if it asks for a wait. All headers except `Retry-After` are left out,
+ * because they are not about the key. Undefined for any other error.
  */
 function proxyRefusal(error: unknown): ResponseHead | undefined {
   const refusal = error instanceof NetworkFailure ? error.refusal : undefined;
-  if (refusal === undefined || !(refusal.status === 429 || isOfGateway(refusal.status))) return undefined;
+  if (refusal === undefined || (refusal.status !== 429 && refusal.headers['retry-after'] === undefined))
+    return undefined;
   return { status: refusal.status, headers: { 'retry-after': refusal.headers['retry-after'] } };
 }
 
@@ -129,17 +137,29 @@ function resultOfFailure(
 }
 
 async function resultOfResponse<T>(
-  request: Omit<HttpRequest, 'signal'>,
+  request: AttemptedRequest,
   response: ReceivedResponse,
-  { baseUrl, retryAfter }: Pick<AttemptOptions, 'baseUrl'> & Pick<ObservationResult, 'retryAfter'>,
+  { baseUrl, retryAfter }: Pick<AttemptOptions, 'baseUrl'> & Pick<RecordedResponse, 'retryAfter'>,
   use: (response: ReceivedResponse) => Promise<T>,
 ): Promise<AttemptResult<T>> {
   const { status } = response;
-  if (redirectStatuses.has(status)) return { kind: 'moved', status, url: redirectTarget(request, response, baseUrl) };
-  if (status !== 429 && !isOfGateway(status)) return { kind: 'done', value: await use(response) };
-  const error = await errorOf(response, retryAfter);
-  if (status === 429) return { kind: 'refused', error: error.with({ notCarriedOut: true, cause: undefined }) };
-  return { kind: 'failed', error, retryAfter };
+  const step = nextStep(answerKindOf(status), request.kind);
+  if (step === 'follow' && redirectStatuses.has(status)) {
+    return { kind: 'moved', status, url: redirectTarget(request, response, baseUrl) };
+  }
+  if (step === 'afterGate') {
+    const error = await errorOf(response, retryAfter);
+    return { kind: 'refused', error: error.with({ notCarriedOut: true, cause: undefined }) };
+  }
+  if (step === 'again' && !request.isLast) {
+    return { kind: 'failed', error: await errorOf(response, retryAfter), retryAfter };
+  }
+  try {
+    return { kind: 'done', value: await use(response) };
+  } catch (error) {
+    const isAboutStatus = error instanceof PetstockError && error.status === status && retryAfter !== undefined;
+    throw isAboutStatus ? error.with({ retryAfterSeconds: Math.ceil(retryAfter / 1000) }) : error;
+  }
 }
 
 function networkFailure(

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { InventoryItem } from '../inventory/item-fields.ts';
 import { counted, type UnreadableItem } from '../inventory/items.ts';
 import type { Permit } from '../rate-limit/permits.ts';
+import type { RequestKind } from '../rate-limit/waits.ts';
 import { type PetstockError, UnavailableError } from '../shared/errors.ts';
 import type { Json } from '../shared/json.ts';
 import { redactorOf } from '../shared/redact.ts';
@@ -42,6 +43,8 @@ export interface ReadOptions extends Pick<Outgoing, 'permit' | 'beforeRetry'> {
   readonly once?: boolean | undefined;
   /** Aborts the request, before or after it was sent. By default the client's own signal aborts it. */
   readonly signal?: AbortSignal | undefined;
+  /** The time limit of each request, in milliseconds. Default: that of the client. */
+  readonly timeout?: number | undefined;
 }
 
 export interface ScanOptions extends ReadOptions {
@@ -59,6 +62,8 @@ export interface UpdateOptions {
    * sent); the client's own signal aborts it.
    */
   readonly permit?: Permit | undefined;
+  /** The time limit of each request, in milliseconds. Default: that of the client. */
+  readonly timeout?: number | undefined;
 }
 
 /** The operations of the pet store inventory service, rate-limited and decoded. */
@@ -86,8 +91,8 @@ export interface Client {
    */
   probe(): Promise<void>;
   /**
-   * Sends any request. A status of 400 or above is returned, not thrown. Only a 429, 502, 503 or 504 is thrown, once no
-   * retry is left or allowed.
+   * Sends any request. A status of 400 or above is returned, not thrown. Only a 429 is thrown, once
+   * no further wait is allowed.
    * @param path the path below the base URL, with a leading slash
    * @throws FailureError for a response body of more than 16 MiB, or a redirect that can't be followed
    */
@@ -102,7 +107,13 @@ export interface Client {
   ): Promise<CheckedHead>;
 }
 
+/** Methods whose requests have the same effect if they are sent twice. */
 const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
+
+function kindOf(method: string): RequestKind {
+  if (repeatableMethods.has(method)) return 'read';
+  return method === 'PATCH' ? 'write' : 'other';
+}
 
 export interface Call extends ReadOptions {
   readonly method: string;
@@ -127,18 +138,18 @@ export function createClient(options: ClientOptions): Client {
       throw redactError(error, redact);
     });
   const sendCall = <T>(
-    { method, path, body, headers: own, signal, ...tries }: Call,
+    { method, path, body, headers: own, signal, timeout = options.timeout, ...tries }: Call,
     use: (response: ReceivedResponse) => Promise<T>,
   ): Promise<T> => {
     const url = options.baseUrl + path;
-    const repeatable = repeatableMethods.has(method);
+    const kind = kindOf(method);
     const sent = { ...(body === undefined ? headers : headersOfBody), ...own };
     const { permit } = tries;
-    if (permit !== undefined && !repeatable) {
-      return sendOnce({ method, url, headers: sent, body, repeatable, permit }, unending, use);
+    if (permit !== undefined && kind !== 'read') {
+      return sendOnce({ method, url, headers: sent, body, kind, permit }, { ...unending, timeout }, use);
     }
-    const tried = signal === undefined ? sending : { ...sending, interrupted: signal };
-    return send({ method, url, headers: sent, body, repeatable, ...tries }, tried, use);
+    const tried = { ...sending, timeout, interrupted: signal ?? sending.interrupted };
+    return send({ method, url, headers: sent, body, kind, ...tries }, tried, use);
   };
   const callJson = (path: string): Promise<Payload> =>
     call({ method: 'GET', path }, async (response) => {
@@ -163,9 +174,9 @@ export function createClient(options: ClientOptions): Client {
         throw redactError(error, redact);
       }
     },
-    updateInventory(petId, quantity, { permit } = {}) {
+    updateInventory(petId, quantity, options = {}) {
       const path = `/inventory/${petId}`;
-      return call({ method: 'PATCH', path, body: JSON.stringify({ quantity }), permit }, async (response) => {
+      return call({ method: 'PATCH', path, body: JSON.stringify({ quantity }), ...options }, async (response) => {
         if (!isOk(response)) throw await errorOf(response);
         const name = `PATCH ${path}`;
         return decodeItemOf(await response.bytes({ most: maxBodyBytes.item, of: name }), { name, experimental: true });

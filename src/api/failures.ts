@@ -153,7 +153,7 @@ export function errorOfResponse(
   return new RejectedError(says, details);
 }
 
-/** Returns the governor's refusal of a further request with the message and details of the 429 before it. */
+/** Returns the refusal of a further request with the message and details of the 429 before it. */
 export function withServiceMessage(last: PetstockError, error: RateLimitedError): RateLimitedError {
   const { message, serviceError, status } = last;
   return error.with({ message, serviceError, status });

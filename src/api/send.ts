@@ -1,19 +1,13 @@
-import { maxRetries, maxRetryWait, waitBeforeRetry } from '../rate-limit/backoff.ts';
-import type { Governor } from '../rate-limit/governor.ts';
+import type { Limits } from '../rate-limit/limits.ts';
 import type { Permit } from '../rate-limit/permits.ts';
+import { defaultRetries, nextStep, waitBeforeRetry } from '../rate-limit/waits.ts';
 import { FailureError, failureText, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
-import { type AttemptOptions, type AttemptResult, attempt } from './attempt.ts';
+import { type AttemptedRequest, type AttemptOptions, type AttemptResult, attempt } from './attempt.ts';
 import { shownUrl } from './base-url.ts';
 import type { ReceivedResponse } from './exchange.ts';
 import { withServiceMessage } from './failures.ts';
-import type { HttpRequest } from './transport.ts';
 
-export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving' | 'arriving'> {
-  /**
-   * Whether sending the request twice has the same effect as sending it once, so that it may be repeated after an
-   * unknown outcome.
-   */
-  readonly repeatable: boolean;
+export interface Outgoing extends Omit<AttemptedRequest, 'isLast'> {
   /** The permit of the first attempt; further attempts are admitted separately. */
   readonly permit?: Permit | undefined;
   /**
@@ -26,13 +20,13 @@ export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving' | 'arri
 }
 
 export interface SendOptions extends AttemptOptions {
-  readonly governor: Pick<Governor, 'admit'>;
+  readonly limits: Pick<Limits, 'admitOne'>;
   readonly interrupted: AbortSignal;
-  /** Maximum number of retries after a network error, 500, 502, 503 or 504; default 4. */
+  /** Maximum number of retries, see `nextStep`; default 4. */
   readonly retries?: number | undefined;
   random(): number;
   /**
-   * Called before a retry after a network error, 500, 502, 503 or 504.
+   * Called before a retry.
    * @param retry `reason` is a text without a final period; `attempt` counts from 1, up to `of`
    */
   onRetry?(retry: { readonly reason: string; readonly attempt: number; readonly of: number }): void;
@@ -41,11 +35,9 @@ export interface SendOptions extends AttemptOptions {
 const maxRedirects = 5;
 
 /**
- * Sends a request through the governor until there is a response. Waits after a 429, and follows redirects below the
- * base URL. Retries requests that were certainly not carried out, and, if the request is repeatable, after a network
- * error, 500, 502, 503 or 504.
- * @param use reads any other response; its errors are rethrown, except a network error, and for a repeatable request a
- * 500
+ * Sends a request under the limits of its key until there is a response. Waits after a 429, follows redirects below the
+ * base URL, and tries again as `nextStep` decides.
+ * @param use reads any other response, and the last one; its errors are rethrown, except a network error
  * @throws RateLimitedError, UnavailableError, FailureError (a redirect that can't be followed), and the reason of
  * `interrupted`. `notCarriedOut` and `mayBeInFlight` cover all attempts together
  */
@@ -58,9 +50,8 @@ export async function send<T>(
   try {
     for (;;) {
       const permit = await tries.nextPermit();
-      const end = await tries
-        .watch(() => attempt({ ...request, url: tries.url }, permit, options, use))
-        .catch((error) => tries.resultOfServerError(error));
+      const { url, isLast } = tries;
+      const end = await tries.watch(() => attempt({ ...request, url, isLast }, permit, options, use));
       if (end.kind === 'done') return end.value;
       await tries.prepareNext(end);
     }
@@ -78,7 +69,7 @@ export async function sendOnce<T>(
   options: AttemptOptions,
   use: (response: ReceivedResponse) => Promise<T>,
 ): Promise<T> {
-  const end = await attempt(request, request.permit, options, use);
+  const end = await attempt({ ...request, isLast: true }, request.permit, options, use);
   if (end.kind === 'done') return end.value;
   if (end.kind !== 'moved') throw end.error;
   const message = `The service redirects a ${request.method} to ${shownUrl(end.url)}. petstock did not follow that redirect`;
@@ -118,14 +109,14 @@ class Tries {
     const permit = this.#permit;
     this.#permit = undefined;
     try {
-      return permit ?? (await this.#options.governor.admit(this.#options.interrupted));
+      return permit ?? (await this.#options.limits.admitOne(this.#options.interrupted));
     } catch (error) {
       throw this.#withReason(error);
     }
   }
 
   /**
-   * Merges the governor's refusal of another attempt with the error of the last attempt, if the service is unavailable
+   * Merges the limits' refusal of another attempt with the error of the last attempt, if the service is unavailable
    * or that attempt got a 429. Returns any other error unchanged.
    */
   #withReason(error: unknown): unknown {
@@ -148,13 +139,10 @@ class Tries {
     }
   }
 
-  /**
-   * Treats a 500 like a gateway error if the request is repeatable.
-   * @throws any other error
-   */
-  resultOfServerError(error: unknown): AttemptResult<never> {
-    if (!(this.#request.repeatable && error instanceof UnavailableError && error.status === 500)) throw error;
-    return { kind: 'failed', error, retryAfter: undefined };
+  /** Whether no retry is left. */
+  get isLast(): boolean {
+    const { retries = defaultRetries } = this.#options;
+    return this.#request.once === true || this.#retries >= retries;
   }
 
   #note(error: unknown): void {
@@ -180,14 +168,14 @@ class Tries {
   }
 
   /**
-   * Waits before a retry. If a gateway has asked for a wait, the next admission waits instead, because of the gate.
+   * Waits before a retry. If the service has asked for a wait, the next admission waits instead, because of the gate.
    * @throws the error, if the request may not be retried
    */
   async #waitForRetry(error: PetstockError, retryAfter = 0): Promise<void> {
-    const { clock, random, interrupted, onRetry, retries = maxRetries } = this.#options;
-    const isAllowed = this.#request.repeatable || error.notCarriedOut;
+    const { clock, random, interrupted, onRetry, retries = defaultRetries } = this.#options;
+    const isAllowed = nextStep(error.notCarriedOut ? 'unsent' : 'lost', this.#request.kind) === 'again';
+    if (!isAllowed || this.#retries >= retries) throw error;
     this.#retries += 1;
-    if (!isAllowed || this.#retries > retries || retryAfter > maxRetryWait) throw error;
     this.#last = error;
     const { method, url } = this.#request;
     const { origin, pathname } = new URL(url);

@@ -2,7 +2,8 @@ import type { Transport, TransportOptions } from '../api/transport.ts';
 import type { Folders } from '../settings/folders.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { EndingSignal } from '../shared/errors.ts';
-import type { Processes } from '../shared/processes.ts';
+import type { openState } from '../state/open-state.ts';
+import type { Suspension } from '../writes/execute.ts';
 
 /** Everything that the program may touch, created once in `bin` and passed down. Tests create their own. */
 export interface Context {
@@ -16,7 +17,12 @@ export interface Context {
   sharesOutput?(): boolean;
   readonly clock: Clock;
   readonly folders: Folders;
-  readonly processes: Processes;
+  /** The machine and the process, for the history. */
+  readonly self: { readonly host: string; readonly pid: number };
+  /** What is to be done before Ctrl-Z stops the process. */
+  readonly suspension: Suspension;
+  /** Opens the state; by default `openState`. */
+  readonly openState?: typeof openState;
   readonly prompts: Prompts;
   /**
    * Aborted by Ctrl-C, Ctrl-Break and SIGTERM, and by SIGHUP (the terminal was closed) unless `onHangup` was called.

@@ -3,7 +3,7 @@ import { possibleWrites, type RecordedRow, type RunRecord } from './run-records.
 
 /** The changes in the stock of one pet over some period. */
 export interface PetTotals {
-  readonly serviceName: string;
+  readonly service: string;
   readonly env: string;
   readonly store: string | undefined;
   readonly petId: bigint;
@@ -29,7 +29,7 @@ export class Totals {
 
   /** Yields the pets, ordered by environment, store, service and id. */
   *pets(): Generator<PetTotals> {
-    const sortKey = ({ serviceName, env, store = '' }: PetTotals) => `${env} ${store} ${serviceName}`;
+    const sortKey = ({ service, env, store = '' }: PetTotals) => `${env} ${store} ${service}`;
     yield* [...this.#pets.values()].sort(
       (one, other) => sortKey(one).localeCompare(sortKey(other)) || Number(one.petId - other.petId),
     );
@@ -54,11 +54,11 @@ export class Totals {
     }
   }
 
-  #of({ serviceName, env, store }: RunRecord, petId: bigint): PetTotals {
-    const key = `${petId} ${serviceName}`;
+  #of({ service, env, store }: RunRecord, petId: bigint): PetTotals {
+    const key = `${petId} ${service}`;
     const known = this.#pets.get(key);
     if (known !== undefined) return known;
-    const totals = { serviceName, env, store, petId, in: 0n, out: 0n, counted: 0n, unknown: 0 };
+    const totals = { service, env, store, petId, in: 0n, out: 0n, counted: 0n, unknown: 0 };
     this.#pets.set(key, totals);
     return totals;
   }

@@ -11,8 +11,6 @@ import { type Column, flatColumns, type Page, plainColumns, type Row, type View 
 
 export interface HistoryListOptions {
   rows(run: string): AsyncIterable<RecordedRow>;
-  /** Whether JSON, CSV and TSV list all pets of a run. Default: only the first 20. */
-  readonly hasAllPets?: boolean;
   /** Whether several machines may have written the runs, so that a table names the machines. */
   readonly isShared?: boolean;
   readonly names?: PetNames | undefined;
@@ -28,26 +26,17 @@ export interface HistoryListOptions {
  * JSON, absent fields are null; CSV and TSV have the same values in flat columns.
  */
 export function historyListView(runs: () => AsyncIterable<RunRecord>, options: HistoryListOptions): View {
-  const complete = () => (options.hasAllPets ? withAllPets(runs(), options) : runs());
   return {
     shape: 'list',
     isWordy: true,
     columns: runColumns,
-    rows: batchesOf(complete, runJson),
+    rows: batchesOf(runs, runJson),
     table: {
       columns: tableColumns.map((column) => (column === envColumn ? { ...column, usual: options.target } : column)),
       rows: tableRows(runs, options),
     },
     ...(options.page && { page: options.page }),
   };
-}
-
-async function* withAllPets(runs: AsyncIterable<RunRecord>, { rows }: HistoryListOptions) {
-  for await (const run of runs) {
-    const pets: bigint[] = [];
-    if (run.changes > run.pets.length) for await (const { petId } of rows(run.run)) pets.push(petId);
-    yield pets.length === 0 ? run : { ...run, pets };
-  }
 }
 
 /** The fields for the counts of a run: those of a report, in its order, and `pending`. */

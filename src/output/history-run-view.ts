@@ -166,6 +166,10 @@ const exportColumns: readonly Column[] = [
  * contains nothing that a later run may change, such as who has undone it.
  */
 export function historyExportView(rows: () => AsyncIterable<SettledRow>): View {
-  const toRow = ({ run, row }: SettledRow): Row => ({ ...exportIdentity(run), ...rowJson(row), seq: row.touched });
+  const toRow = ({ run, row }: SettledRow): Row => ({
+    ...exportIdentity(run),
+    ...rowJson(row),
+    seq: row.outcome ?? null,
+  });
   return { shape: 'list', columns: exportColumns, rows: batchesOf(rows, toRow) };
 }

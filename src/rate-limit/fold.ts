@@ -1,33 +1,82 @@
-import { waitAfterRefusal, withJitter } from './backoff.ts';
-import { disagreement, guess, narrow } from './clock-offset.ts';
+import { parseDate, parseRateLimit, parseRetryAfter } from './headers.ts';
 import {
   boundedGate,
   type Gate,
   hasEnded,
   type InFlight,
-  isSameBoot,
   type KeyState,
-  maxGateMs,
+  laterGate,
   serviceTime,
+  type WaitReason,
   type WindowKind,
   windowKinds,
 } from './key-state.ts';
-import type { IntentRecord, LimitRecord, ResponseRecord, StartRecord } from './limit-records.ts';
-import { closesGate } from './observation.ts';
-import { decide } from './rules.ts';
-import { countDown, foreignRate, observe, resetJitter, type Window } from './window.ts';
+import type { ResponseHead } from './permits.ts';
+import { type AdmissionRequest, decide } from './rules.ts';
+import { maxGate, waitAfterRefusal, withJitter } from './waits.ts';
+import { countDown, foreignRate, observe, type Window } from './window.ts';
 
-/** How long to wait after a 429 that has neither a Retry-After nor a valid end of its window, in milliseconds. */
-const standardWait = 60_000;
+/** Requests are to be sent. Folding the record puts the first of them in flight: as many as may be sent, perhaps none. */
+export interface IntentRecord extends AdmissionRequest {
+  readonly type: 'intent';
+  /** One id for each request, unique among all processes. */
+  readonly ids: readonly string[];
+  readonly at: number;
+  readonly expires: number;
+}
+
+/** The head of an answer. */
+export interface AnswerRecord {
+  readonly type: 'answer';
+  readonly id: string;
+  readonly at: number;
+  /** When the request was sent; undefined if that is not known. */
+  readonly leftAt?: number | undefined;
+  readonly status: number;
+  /** The service's clock, in milliseconds since the Unix epoch. */
+  readonly date?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly remaining?: number | undefined;
+  /** When the window ends, in milliseconds since the Unix epoch by the service's clock. */
+  readonly reset?: number | undefined;
+  /** The wait that any answer but a success asked for, in milliseconds. */
+  readonly retryAfter?: number | undefined;
+  /** A number in [0, 1) for the jitter of a gate. It is part of the record, so that folding is deterministic. */
+  readonly random: number;
+}
+
+/** A request ended without an answer. The service may have counted a `lost` request, but not an `unsent` one. */
+export interface EndRecord {
+  readonly type: 'lost' | 'unsent';
+  readonly id: string;
+}
+
+/** What happened to the requests of a key. Times are by the clock of the state, in milliseconds since the Unix epoch. */
+export type LimitRecord = IntentRecord | AnswerRecord | EndRecord;
+
 /** A window that ends more than this many milliseconds from now is the daily window. */
 const maxMinute = 62_000;
-/** A window that ends more than this many milliseconds from now is ignored. */
-const maxWindow = maxGateMs;
 
 /**
- * Two boot ids with boot times less than this apart, in milliseconds, belong to one boot: no machine restarts so fast.
+ * Converts the head of an answer to a record.
+ * @param state what is known about the key
  */
-const sameClocks = 1000;
+export function recordOf(
+  { status, headers }: ResponseHead,
+  { state, ...receipt }: Pick<AnswerRecord, 'id' | 'at' | 'leftAt' | 'random'> & { readonly state: KeyState },
+): AnswerRecord {
+  const { at } = receipt;
+  const date = parseDate(headers, at);
+  // A wait until a date is counted from the earliest that the service's clock can be.
+  const now = state.offset === undefined ? (date ?? at) : Math.min(date ?? at, serviceTime(state, at));
+  const retryAfter = status >= 200 && status <= 299 ? undefined : parseRetryAfter(headers, now);
+  return { type: 'answer', ...receipt, status, date, ...parseRateLimit(headers), retryAfter };
+}
+
+/** Reports whether a record closes the gate: a 429 always does, any other answer only if it asks for a wait. */
+export function closesGate(record: LimitRecord): record is AnswerRecord {
+  return record.type === 'answer' && (record.status === 429 || (record.retryAfter ?? 0) > 0);
+}
 
 /**
  * Folds one record into the state. The result depends only on the records and their order, never on the process that
@@ -35,14 +84,11 @@ const sameClocks = 1000;
  */
 export function fold(state: KeyState, record: LimitRecord): void {
   switch (record.type) {
-    case 'start':
-      applyStart(state, record);
-      break;
     case 'intent':
       applyIntent(state, record);
       break;
     case 'answer':
-      applyResponse(state, record);
+      applyAnswer(state, record);
       break;
     case 'lost':
       if (removeInFlight(state, record.id)) countAll(state);
@@ -52,41 +98,13 @@ export function fold(state: KeyState, record: LimitRecord): void {
   }
 }
 
-/**
- * Converts the state to the clocks of another boot. After a restart the monotonic clock starts from 0, and only the
- * wall clock shows how much time has passed. If the wall clock went back (a machine without a battery), a gate lasts at
- * most for its original length, and the windows are dropped.
- */
-function applyStart(state: KeyState, { boot, env, at, wall }: StartRecord): void {
-  const { offset, gate } = state;
-  if (isSameBoot(state.boot, boot)) return;
-  // Containers of one machine may have their own boot ids and share its clocks.
-  if (state.boot !== '' && Math.abs(wall - at - state.bootedAt) < sameClocks) {
-    state.boot = boot;
-    return;
-  }
-  const restarted = state.boot !== '';
-  if (restarted) {
-    for (const id of state.inFlight.keys()) if (removeInFlight(state, id)) countAll(state);
-    const windows = Object.values(state.windows);
-    if (windows.some(({ asOf }) => wall < asOf)) state.windows = {};
-    const shift = wall - at - state.bootedAt;
-    state.offset = offset && { least: offset.least + shift, most: offset.most + shift, at, guessed: true };
-    const rest = Math.min(gate.wall - wall, gate.length);
-    state.gate = { ...gate, at: rest > 0 ? at + rest : 0 };
-  }
-  state.boot = boot;
-  state.bootedAt = wall - at;
-  state.env = env;
-}
-
-function applyIntent(state: KeyState, { ids, at, expires, by, ...wish }: IntentRecord): void {
+function applyIntent(state: KeyState, { ids, at, expires, ...wish }: IntentRecord): void {
   for (const [id, { expires }] of state.inFlight) {
     if (expires <= at && removeInFlight(state, id)) countAll(state);
   }
   const decision = decide(state, at, wish);
   if (!decision.admitted) return;
-  const request = { by, sentAt: at, expires, probe: decision.probe, overBefore: state.over };
+  const request = { sentAt: at, expires, probe: decision.probe, overBefore: state.over };
   for (const id of ids.slice(0, decision.permits)) state.inFlight.set(id, request);
 }
 
@@ -107,15 +125,13 @@ function countAll(state: KeyState): void {
   }
 }
 
-function applyResponse(state: KeyState, record: ResponseRecord): void {
-  const { id, at, wall, status } = record;
-  const request = removeInFlight(state, id);
-  const sentAt = sentAtOf(request);
-  state.bootedAt = wall - at;
-  updateClock(state, record, request);
+function applyAnswer(state: KeyState, record: AnswerRecord): void {
+  const request = removeInFlight(state, record.id);
+  // A request whose reservation has ended counts as sent long ago, because its answer is outdated.
+  const sentAt = request?.sentAt ?? Number.NEGATIVE_INFINITY;
+  if (request !== undefined) updateClock(state, record, request);
   updateWindows(state, record, request);
-  if (status === 429) closeGateAfter429(state, record, sentAt);
-  else if (closesGate(record)) closeGateForOutage(state, record);
+  if (closesGate(record)) closeGate(state, record, sentAt);
   else if (sentAt >= state.gate.at) {
     state.halfOpen = false;
     state.episodes = 0;
@@ -123,63 +139,44 @@ function applyResponse(state: KeyState, record: ResponseRecord): void {
 }
 
 /**
- * Returns when a request was admitted, which is the earliest time it can have been sent. A request that was given up
- * counts as sent long ago, because its response is outdated.
+ * Updates the offset of the clocks and the round trip. The service wrote the `Date`, which has whole seconds, between
+ * sending and receipt. The highest lower bound counts, unless this answer contradicts it: then a clock was stepped.
  */
-function sentAtOf(request: InFlight | undefined): number {
-  return request?.sentAt ?? Number.NEGATIVE_INFINITY;
-}
-
-/**
- * Updates the clock offset and the round trip. If the request had been given up, only guesses an unknown offset from
- * the wall clock.
- */
-function updateClock(state: KeyState, record: ResponseRecord, request: InFlight | undefined): void {
-  const { date, wall, at } = record;
-  if (state.offset === undefined || (date === undefined && state.offset.guessed)) state.offset = guess(wall, at);
-  if (request === undefined) return;
-  const { leftAt: sentAt = request.sentAt } = record;
-  if (date !== undefined) {
-    state.offset = narrow(state.offset, { date, sentAt, receivedAt: at, isFirst: isFirstOfWindow(state, record) });
-  }
+function updateClock(state: KeyState, { date, at, leftAt }: AnswerRecord, request: InFlight): void {
+  const sentAt = leftAt ?? request.sentAt;
   state.roundTrip = state.roundTrip === 0 ? at - sentAt : state.roundTrip * 0.8 + (at - sentAt) * 0.2;
-}
-
-/** Reports whether a response is the first to report a new minute window. */
-function isFirstOfWindow(state: KeyState, { reset, at }: ResponseRecord): boolean {
-  const { minute } = state.windows;
-  const now = serviceTime(state, at);
-  if (minute === undefined || reset === undefined || now === undefined) return false;
-  return reset > minute.reset + resetJitter && reset - now <= maxMinute;
+  if (date === undefined) return;
+  const least = date - at;
+  const known = state.offset === undefined ? Number.NEGATIVE_INFINITY : serviceTime(state, at) - at;
+  const isContradicted = known > date + 1000 - sentAt;
+  state.offset = { least: isContradicted ? least : Math.max(known, least), at };
 }
 
 /**
  * Updates the windows from the headers. The window that the headers don't describe is counted down, or dropped if it
  * has ended. Without valid headers every window is counted down.
  */
-function updateWindows(state: KeyState, record: ResponseRecord, request: InFlight | undefined): void {
-  const { at, wall, limit, remaining, reset } = record;
-  const now = serviceTime(state, at) ?? wall;
-  if (limit === undefined || remaining === undefined || reset === undefined || reset - now > maxWindow) {
+function updateWindows(state: KeyState, record: AnswerRecord, request: InFlight | undefined): void {
+  const { at, limit, remaining, reset } = record;
+  const now = serviceTime(state, at);
+  if (limit === undefined || remaining === undefined || reset === undefined || reset - now > maxGate) {
     countAll(state);
     return;
   }
   const shown = reset - now > maxMinute ? 'day' : 'minute';
-  const sentAt = sentAtOf(request);
+  const sentAt = request?.sentAt ?? Number.NEGATIVE_INFINITY;
   const meanwhile = request ? state.over - request.overBefore - 1 : state.over;
   const isFlipped = windowKinds.some((kind) => kind !== shown && (state.windows[kind]?.toldAt ?? sentAt) > sentAt);
   const missed = request !== undefined && isFlipped ? meanwhile : 0;
-  const refused = record.status === 429;
-  const tolerance = resetJitter + (state.offset ? disagreement(state.offset) : 0);
-  const seen = { reset, limit, remaining, sentAt, receivedAt: at, asOf: wall, meanwhile, missed, refused, tolerance };
+  const seen = { reset, limit, remaining, sentAt, receivedAt: at, meanwhile, missed, refused: record.status === 429 };
   const before = state.windows[shown]?.first;
   for (const kind of windowKinds) {
     const window = state.windows[kind];
     if (kind === shown) state.windows[kind] = observe(window, seen, !window || hasEnded(state, window, sentAt));
     else if (window === undefined) continue;
     else if (!hasEnded(state, window, at)) state.windows[kind] = countDown(window);
-    // The window is kept if the response itself belongs to an ended window, because such a response reveals nothing
-    // about the next window.
+    // The window is kept if the answer itself belongs to an ended window, because such an answer reveals nothing about
+    // the next window.
     else if (reset > now) delete state.windows[kind];
   }
   updateForeignRate(state, shown, before);
@@ -198,26 +195,23 @@ function updateForeignRate(state: KeyState, kind: WindowKind, before: Window['fi
 }
 
 /**
- * Closes the gate, or extends it; never shortens it. A request that was sent before the gate lifted belongs to the
- * episode of that gate. The first 429 of a request that was sent after the gate lifted starts another episode.
+ * Closes the gate, or extends it; never shortens it. A 429 begins an episode, unless its request was sent before the
+ * gate of the last one lifted.
  */
-function closeGateAfter429(state: KeyState, record: ResponseRecord, sentAt: number): void {
-  const { at, wall, retryAfter, reset, random = 0 } = record;
-  if (state.episodes === 0 || sentAt >= state.gate.at) state.episodes += 1;
-  const now = Math.min(record.date ?? Number.POSITIVE_INFINITY, serviceTime(state, at) ?? wall);
-  const untilReset = reset === undefined || reset <= now || reset - now > maxWindow ? undefined : reset - now;
-  const length = waitAfterRefusal(retryAfter ?? untilReset ?? standardWait, state.episodes, random);
-  raiseGate(state, { at: at + length, wall: wall + length, length, reason: 'refused' });
-}
-
-/** Closes the gate for a wait that a gateway asked for. Unlike a 429, this starts no episode. */
-function closeGateForOutage(state: KeyState, { at, wall, retryAfter = 0, random = 0 }: ResponseRecord): void {
-  const length = withJitter(retryAfter, random);
-  raiseGate(state, { at: at + length, wall: wall + length, length, reason: 'unavailable' });
-}
-
-function raiseGate(state: KeyState, gate: Gate): void {
-  const raised = boundedGate(gate);
+function closeGate(
+  state: KeyState,
+  { at, status, date, retryAfter, reset, random }: AnswerRecord,
+  sentAt: number,
+): void {
+  const isRefusal = status === 429;
+  if (isRefusal && (state.episodes === 0 || sentAt >= state.gate.at)) state.episodes += 1;
+  const now = Math.min(date ?? Number.POSITIVE_INFINITY, serviceTime(state, at));
+  const untilReset = reset === undefined || reset <= now || reset - now > maxGate ? undefined : reset - now;
+  const length = isRefusal
+    ? waitAfterRefusal(retryAfter ?? untilReset, state.episodes, random)
+    : withJitter(retryAfter ?? 0, random);
+  const reason: WaitReason = status >= 500 ? 'unavailable' : 'refused';
+  const gate: Gate = boundedGate({ at: at + length, length, reason });
   state.halfOpen = true;
-  if (raised.at > state.gate.at) state.gate = raised;
+  state.gate = laterGate(state.gate, gate);
 }

@@ -1,5 +1,4 @@
-import type { Clock } from '../shared/clock.ts';
-import { hasEnded, isSameBoot, type KeyState, type WaitReason, type WindowKind, windowKinds } from './key-state.ts';
+import { gateNow, hasEnded, type KeyState, type WaitReason, type WindowKind, windowKinds } from './key-state.ts';
 import { bulkReserve } from './rules.ts';
 
 /** One window of a key, as last reported by the service. Times are milliseconds since the Unix epoch. */
@@ -10,40 +9,34 @@ export interface KnownLimit {
   readonly remaining: number;
   /** When the window ends, by the service's clock. */
   readonly resetAt: number;
-  /** When the service reported the window, by the local clock. */
+  /** When the service reported the window, by the clock of the state. */
   readonly asOf: number;
   /** Whether the window has ended, so that how much is left of the next one is not known. */
   readonly isOver: boolean;
 }
 
-/** Returns the last known limits of a key, newest first. After a restart, the wall clock decides what has ended. */
-export function knownLimits(state: KeyState, clock: Clock): KnownLimit[] {
-  const [at, wall, isSame] = [clock.monotonic(), clock.now(), isSameBoot(state.boot, clock.boot())];
+/** Returns the last known limits of a key, newest first. `now`: by the clock of the state */
+export function knownLimits(state: KeyState, now: number): KnownLimit[] {
   const limits = windowKinds.flatMap((kind) => {
     const window = state.windows[kind];
     if (window === undefined) return [];
-    const { limit, left, reset: resetAt, asOf } = window;
-    const isOver = isSame ? hasEnded(state, window, at) : wall >= resetAt;
-    return [{ kind, limit, remaining: Math.max(0, left), resetAt, asOf, isOver }];
+    const { limit, left, reset: resetAt, toldAt: asOf } = window;
+    return [{ kind, limit, remaining: Math.max(0, left), resetAt, asOf, isOver: hasEnded(state, window, now) }];
   });
   return limits.sort((a, b) => b.asOf - a.asOf);
 }
 
 /** A time before which nothing is sent with a key. */
 export interface KnownGate {
-  /** When the gate lifts, in milliseconds since the Unix epoch by the local clock. */
+  /** When the gate lifts, in milliseconds since the Unix epoch by the clock of the state. */
   readonly until: number;
   readonly reason: WaitReason;
 }
 
-/**
- * Returns the gate of a key, if it holds now. For a gate set since the last restart, the monotonic clock decides,
- * because the wall clock may have been stepped.
- */
-export function currentGate({ boot, gate }: KeyState, clock: Clock): KnownGate | undefined {
-  const now = clock.now();
-  const until = isSameBoot(boot, clock.boot()) ? now + gate.at - clock.monotonic() : gate.wall;
-  return until > now ? { until, reason: gate.reason } : undefined;
+/** Returns the gate of a key, if it holds now. */
+export function currentGate({ gate }: KeyState, now: number): KnownGate | undefined {
+  const { at: until, reason } = gateNow(gate, now);
+  return until > now ? { until, reason } : undefined;
 }
 
 /** The properties of a window that an estimate needs. `resetAt`: milliseconds since the Unix epoch. */

@@ -1,18 +1,15 @@
-import { whenReached } from './clock-offset.ts';
-import { hasEnded, type KeyState } from './key-state.ts';
+import { hasEnded, type KeyState, whenReached } from './key-state.ts';
 import type { Window } from './window.ts';
 
 export type Decision =
   /** `permits`: how many requests; 1 for a probe. */
   | { readonly admitted: true; readonly probe: boolean; readonly permits: number }
-  /** `retryAt`: when to try again, by the monotonic clock; undefined if a request in flight has to end first. */
+  /** `retryAt`: when to try again; undefined if a request in flight has to end first. */
   | { readonly admitted: false; readonly retryAt: number | undefined };
 
 export interface AdmissionRequest {
   /** Whether to hold back a small part of the limit for interactive commands. */
   readonly bulk: boolean;
-  /** Whether others use the key unseen, so that requests are sent one at a time, or two that belong together. */
-  readonly exclusive?: boolean;
   /**
    * How many requests must be admitted together. Fewer are admitted only if just a probe may be sent, or if a limit
    * never allows that many.
@@ -42,15 +39,10 @@ function maxInFlightOnSharedKey(permits: number): number {
  * - Two requests that belong together are not separated: a window with room for one counts as exhausted, unless it
  * never has more.
  * - With other users of the key, half of what remains is theirs. A sixteenth of our half may be in flight, or four
- * requests if that is more. If the others are not visible, only one of our requests may be in flight, or two that
- * belong together.
- * @param at the time by the monotonic clock
+ * requests if that is more.
+ * @param at the time by the clock of the state
  */
-export function decide(
-  state: KeyState,
-  at: number,
-  { bulk, minPermits, exclusive = false }: AdmissionRequest,
-): Decision {
+export function decide(state: KeyState, at: number, { bulk, minPermits }: AdmissionRequest): Decision {
   // While the gate is closed, the windows are judged by the time at which it lifts.
   const first = Math.max(at, state.gate.at);
   const known = Object.values(state.windows);
@@ -63,15 +55,11 @@ export function decide(
   const room = (window: Window) => permitsIn(state, window.left - dead - headroom(state, window, first, bulk));
   const spent = windows.filter((window) => room(window) < needed);
   if (spent.length > 0 || at < first) {
-    return { admitted: false, retryAt: Math.max(first, ...spent.map((window) => windowEnd(state, window))) };
+    return { admitted: false, retryAt: Math.max(first, ...spent.map((window) => whenReached(state, window.reset))) };
   }
-  // If only a single response has shown the service's time, a backend whose clock is behind may still count requests in
-  // the old window. So no request is sent while another is in flight.
-  if (windows.length < known.length && state.offset?.single && pending > 0)
-    return { admitted: false, retryAt: undefined };
   if (onlyProbe) return decideProbe(state, at);
   const free = Math.min(...windows.map(room));
-  const most = exclusive ? needed : state.foreignRate > 0 ? maxInFlightOnSharedKey(free) : free;
+  const most = state.foreignRate > 0 ? maxInFlightOnSharedKey(free) : free;
   const permits = Math.min(most, free) - pending;
   return permits < needed ? { admitted: false, retryAt: undefined } : { admitted: true, probe: false, permits };
 }
@@ -140,9 +128,4 @@ function headroom(state: KeyState, window: Window, at: number, bulk: boolean): n
   if (state.foreignRate === 0) return reserve;
   const seconds = (state.roundTrip + at - window.toldAt) / 1000;
   return reserve + 1 + Math.ceil(state.foreignRate * Math.max(0, seconds));
-}
-
-/** Returns the first monotonic time at which a window has certainly ended; 0 if the service's time is not known. */
-function windowEnd({ offset }: KeyState, window: Window): number {
-  return offset ? whenReached(offset, window.reset) : 0;
 }

@@ -1,4 +1,4 @@
-/** One fixed window of a limit, as reported by responses. */
+/** One fixed window of a limit, as reported by responses. Times but `reset` are by the clock of the state. */
 export interface Window {
   /** When the window ends, in milliseconds since the Unix epoch by the service's clock. */
   readonly reset: number;
@@ -7,9 +7,8 @@ export interface Window {
   readonly left: number;
   /** The smallest `remaining` seen. */
   readonly least: number;
-  /** When the last report came, by the monotonic clock (`toldAt`) and by the wall clock (`asOf`). */
+  /** When the last report came. */
   readonly toldAt: number;
-  readonly asOf: number;
   /**
    * The first `remaining` that was seen in this window, or since its limit changed, and when. The difference to `least`
    * was used by us or by others.
@@ -24,11 +23,9 @@ export interface SeenWindow {
   readonly reset: number;
   readonly limit: number;
   readonly remaining: number;
-  /** When the request was admitted and the response came, by the monotonic clock. */
+  /** When the request was admitted and the response came. */
   readonly sentAt: number;
   readonly receivedAt: number;
-  /** When the response came, by the wall clock, in milliseconds since the Unix epoch. */
-  readonly asOf: number;
   /**
    * Number of our other requests that ended while this request was in flight; the service may have counted them after
    * it.
@@ -38,15 +35,13 @@ export interface SeenWindow {
   readonly missed: number;
   /** Whether the request was refused with a 429, and so is assumed not to count against the limit. */
   readonly refused: boolean;
-  /** Two resets that differ by at most this many milliseconds belong to the same window. */
-  readonly tolerance: number;
 }
 
 /**
  * How far a reported reset may move within one window, in milliseconds: a service that computes it from the rest of the
  * window may report it a second earlier or later each time.
  */
-export const resetJitter = 1000;
+const resetJitter = 1000;
 
 /**
  * Returns the window after one more response. Responses may arrive in any order, so within one window the smallest
@@ -55,18 +50,18 @@ export const resetJitter = 1000;
  * @param hadEnded whether the window had certainly ended when the request was sent
  */
 export function observe(window: Window | undefined, seen: SeenWindow, hadEnded: boolean): Window {
-  const { reset, limit, remaining, sentAt, receivedAt: toldAt, asOf, meanwhile, missed, refused, tolerance } = seen;
+  const { reset, limit, remaining, sentAt, receivedAt: toldAt, meanwhile, missed, refused } = seen;
   const first = { left: remaining, at: toldAt };
-  const begun = { reset, limit, left: remaining - missed, least: remaining, toldAt, asOf, first, own: meanwhile };
-  if (window === undefined || reset > window.reset + (hadEnded ? 0 : tolerance)) return begun;
-  if (reset < window.reset - tolerance) return sentAt < window.toldAt ? window : begun;
+  const begun = { reset, limit, left: remaining - missed, least: remaining, toldAt, first, own: meanwhile };
+  if (window === undefined || reset > window.reset + (hadEnded ? 0 : resetJitter)) return begun;
+  if (reset < window.reset - resetJitter) return sentAt < window.toldAt ? window : begun;
   const latest = Math.max(reset, window.reset);
   const left = Math.min(window.left, remaining);
   // A changed limit also changes `remaining`, without any use.
   if (limit !== window.limit) return { ...begun, reset: latest, left };
   // Copied field by field, because this runs for every response, and spreading is slow.
   const [least, own] = [Math.min(window.least, remaining), window.own + (refused ? 0 : 1)];
-  return { reset: latest, limit, left, least, toldAt, asOf, first: window.first, own };
+  return { reset: latest, limit, left, least, toldAt, first: window.first, own };
 }
 
 /** Returns the window after a request whose response did not report it; the request counts as used. */

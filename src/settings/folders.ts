@@ -1,6 +1,6 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import path, { dirname, join, posix, win32 } from 'node:path';
+import path, { dirname, posix, win32 } from 'node:path';
 import { effectiveUser } from '../shared/account.ts';
 import { UsageError } from '../shared/errors.ts';
 import { petstock, shellWord } from '../shared/hint.ts';
@@ -122,26 +122,10 @@ export function ownerOf(folder: string): number | undefined {
   }
 }
 
-/**
- * Returns the folders for gates, and for limits while the state folder can't be used, in the order in which writing is
- * tried: `PETSTOCK_RUNTIME_DIR` alone, or the platform's own. The folders of a login session come and go with the
- * session, and cron does not have the session's variables, so all folders are read.
- * @throws UsageError for a relative path
- */
-export function runtimeFolders(env: Environment, exists: (path: string) => boolean = existsSync): readonly string[] {
-  const given = ownFolder('PETSTOCK_RUNTIME_DIR', env, path);
-  if (given !== undefined) return [given];
+/** Returns the folder for gates while the state folder can't be used: in the system's temporary folder. */
+export function temporaryFolder(env: Environment): string {
+  const given = variable(env, 'TMPDIR');
+  const folder = given !== undefined && path.isAbsolute(given) ? given : tmpdir();
   // A container may run with a uid that has no name, and `userInfo` would throw for that uid.
-  const user = effectiveUser();
-  const temporary = join(tmpdir(), `petstock-${user ?? 'user'}`);
-  if (user === undefined) return [temporary];
-  const runtime = variable(env, 'XDG_RUNTIME_DIR');
-  return [
-    ...new Set([
-      `/tmp/petstock-${user}`,
-      ...(runtime?.startsWith('/') ? [join(runtime, 'petstock')] : []),
-      ...(exists(`/run/user/${user}`) ? [`/run/user/${user}/petstock`] : []),
-      temporary,
-    ]),
-  ];
+  return path.join(folder, `petstock-${effectiveUser() ?? 'user'}`);
 }

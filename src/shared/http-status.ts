@@ -31,11 +31,3 @@ export function statusMeaning(status: number): StatusMeaning {
   if (status >= 300 && status <= 399) return 'redirect';
   return status >= 400 && status <= 499 ? 'refused' : 'failed';
 }
-
-/**
- * Reports whether a status usually comes from a gateway instead of the service: another attempt may help, and its
- * Retry-After counts like that of a 429.
- */
-export function isOfGateway(status: number): boolean {
-  return status >= 502 && status <= 504;
-}

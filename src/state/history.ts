@@ -1,197 +1,314 @@
 import type { RowError } from '../inventory/change.ts';
 import type { PlannedRow, RunHead, RunRecord } from '../inventory/run-records.ts';
-import type { NewRun } from './begin-run.ts';
-import type { KnownRows } from './intents-and-outcomes.ts';
-import { removeNotes } from './leaving-notes.ts';
-import { onCurrentState, recover, refuseRepetition, standingOf } from './older-copy.ts';
-import { RecordedRuns } from './recorded-runs.ts';
-import { removeRun } from './remove-run.ts';
-import { returnUnsent } from './return-unsent.ts';
-import { stillRunning } from './run-errors.ts';
-import type { RunLog } from './run-log.ts';
-import type { RunKey } from './settle-rows.ts';
-import { uniqueName, writeOnly } from './state-database.ts';
-import type { RunContent } from './state-notes.ts';
-import { statement } from './statements.ts';
-import { takeRun, waitForProcess } from './take-over.ts';
+import { ConflictError } from '../shared/errors.ts';
+import { countersOf, inFlightElsewhere, lastIntent, otherWriteOf, settle } from './intents.ts';
+import { isOpen, type OpenRun, type Row } from './open-run.ts';
+import { headOf, RecordedRuns } from './recorded-runs.ts';
+import { type PrunableRun, removableRuns } from './removable-runs.ts';
+import { rowColumns, rowOf } from './row-columns.ts';
+import { noSuchRun, runIdAt } from './run-ids.ts';
+import { type Answer, among, forEach, number, type Statement, statement, text } from './statements.ts';
+import type { Lock, Moment, Store } from './store.ts';
+
+export interface HistoryOptions {
+  readonly store: Store;
+  /** Returns a number in [0, 1), for the ids of runs. */
+  random(): number;
+  /** The wall clock, for the ids of runs. */
+  now(): number;
+}
+
+/** Thrown if another run of the same content has begun since the check. */
+export class DuplicateRunError extends ConflictError {}
 
 const discardedError: RowError = { code: 'discarded', message: 'not sent: the run was discarded' };
 /** Maximum number of old runs that one command removes when it ends. */
 const maxOld = 20;
 
-/**
- * The history of writes: begins, resumes, discards and removes runs.
- *
- * All methods throw UnavailableError if the state can't be reached or is locked for too long, and FailureError if it
- * can't be used.
- */
+/** The runs of a store: begins runs, takes them over, discards and removes them. */
 export class History extends RecordedRuns {
-  readonly #open = new Set<RunLog>();
-  #hasEnded = false;
+  readonly #options: HistoryOptions;
+
+  constructor(options: HistoryOptions) {
+    super(options.store);
+    this.#options = options;
+  }
 
   /**
-   * Begins a run. When this resolves, the run and its rows are durable, and nothing has been sent.
-   * @param rows the rows in the order of the plan; they are iterated again if the transaction has to be repeated
-   * @param requireNotDuplicate throws if the run may not begin; returns the newest known run of the same content. It is
-   * called again if another such run has begun since
-   * @throws RepetitionError if the state was replaced and the content may already have been written
+   * Records a run and takes its lock, before anything of it is sent. The run is durable with its first intent.
+   * @param follows the newest known run of the same content, if any; undefined if the content may be repeated
+   * @throws DuplicateRunError if another run of that content has begun since
    */
   async begin(
     head: RunHead,
-    rows: Iterable<PlannedRow>,
-    requireNotDuplicate?: () => Promise<string | undefined>,
-  ): Promise<RunLog> {
-    for (;;) {
-      const log = await this.beginLater(head, rows, requireNotDuplicate && { run: await requireNotDuplicate() });
-      try {
-        await log.begin();
-        return log;
-      } catch (error) {
-        await log.end().catch(() => {});
-        const { DuplicateRunError } = await import('./begin-run.ts');
-        if (!(error instanceof DuplicateRunError)) throw error;
-      }
-    }
-  }
-
-  /**
-   * Like `begin`, but the run is written together with its first intents.
-   * @param follows see `NewRun`
-   */
-  beginLater(
-    head: RunHead,
-    rows: Iterable<PlannedRow>,
+    rows: readonly PlannedRow[],
     follows?: { readonly run: string | undefined },
-  ): Promise<RunLog> {
-    const { presence, random } = this.context;
-    const key = { token: uniqueName(), serviceName: head.serviceName };
-    const { host } = presence.processes.self;
-    return this.#log(key, { head, rows, host, holder: presence.id, random: random(), follows });
+  ): Promise<OpenRun> {
+    const run = await this.beginLater(head, rows);
+    const { contentHash, service } = head;
+    const selectNewest = 'SELECT run FROM runs WHERE content_hash = ? AND service = ? ORDER BY number DESC LIMIT 1';
+    const asked = [lastIntent(service), statement(selectNewest, contentHash ?? null, service)];
+    try {
+      await this.store.transact(asked, ([counters, newest = []], moment) => {
+        const found = text(newest[0]?.run);
+        // The transaction runs again if the connection is lost while it is committed.
+        if (follows !== undefined && found !== follows.run && found !== run.run) {
+          throw new DuplicateRunError('Another run of the same content has begun since');
+        }
+        run.began = countersOf(counters).last;
+        return { writes: run.beginning?.(moment) ?? [], result: undefined };
+      });
+    } catch (error) {
+      await run.lock.release();
+      this.store.forgetRun(run.run);
+      throw error;
+    }
+    run.beginning = undefined;
+    return run;
+  }
+
+  /** Like `begin`, but the run is recorded by the first transaction of a turn: see `OpenRun.beginning`. */
+  async beginLater(head: RunHead, planned: readonly PlannedRow[]): Promise<OpenRun> {
+    const { run, lock } = await this.#newRun();
+    const rows = planned.map(({ outcome, ...row }): Row => {
+      const { result = 'pending', error } = outcome ?? {};
+      return { ...row, result, error, intent: undefined, inFlightUntil: undefined, quantity: undefined };
+    });
+    const beginning = (moment: Moment) => beginningOf(run, head, rows, moment);
+    return { ...head, run, began: 0, rows, isResumed: false, lock, beginning };
+  }
+
+  /** Returns an id that no run has, and its lock. */
+  async #newRun(): Promise<Pick<OpenRun, 'run' | 'lock'>> {
+    const [at, random] = [this.#options.now(), this.#options.random()];
+    for (let attempt = 0; attempt < 7; attempt += 1) {
+      const run = runIdAt(at, random, attempt);
+      const lock = await this.store.lockRun(run);
+      if (lock === undefined) continue;
+      const { answers } = await this.store.ask([statement('SELECT 1 FROM runs WHERE run = ?', run)]);
+      if (answers[0]?.length === 0) return { run, lock };
+      await lock.release();
+    }
+    throw new ConflictError('No id was free for the run. Nothing was written');
   }
 
   /**
-   * Takes over a run whose process is gone. If that process may belong to another boot or to a container, waits until
-   * its lease has ended.
+   * Takes over a run that no process writes. Its rows that were sent become unknown.
    * @param run a whole id
-   * @throws ConflictError if a process is writing the run, or if it was discarded; NotFoundError if there is no such
-   * run
+   * @param by who writes it from now on
+   * @throws ConflictError if a process is writing the run; NotFoundError if there is no such run
    */
-  async resume(run: string): Promise<RunLog> {
-    const { presence } = this.context;
-    if ([...this.#open].some((log) => log.hasBegun && log.run === run)) throw stillRunning(run, 'this process');
-    const { serviceName } = await this.run(run);
-    // This process stays present until the log exists, even if another log ends meanwhile.
-    const taking: ReadonlySet<never> = new Set();
-    presence.retain(taking);
+  async resume(run: string, by: Pick<RunHead, 'user' | 'host' | 'pid'>): Promise<OpenRun> {
+    const lock = await this.store.lockRun(run);
+    if (lock === undefined) throw new ConflictError(`Run ${run} is being written by ${await this.writerOf(run)}`);
     try {
-      for (let expected: number | undefined; ; ) {
-        const taken = await onCurrentState(this.context, () =>
-          presence.hold('durable', serviceName, (at) => takeRun(this.context, at, run)),
-        );
-        if ('token' in taken) {
-          await returnUnsent(this.context, { token: taken.token, serviceName });
-          return await this.#log({ token: taken.token, serviceName }, run);
-        }
-        const { by, ends } = taken;
-        // The process is alive: it can't be of an earlier boot or a container, or its lease was renewed meanwhile.
-        if (ends === undefined || ends > (expected ?? ends)) throw stillRunning(run, by);
-        await waitForProcess(this.context, run, { ends, isReported: expected !== undefined });
-        expected = ends;
-      }
-    } finally {
-      presence.release(taking);
+      const { head, began, rows } = await this.#load(run);
+      for (const row of rows) if (row.result === 'sent') row.result = 'unknown';
+      const update = statement('UPDATE runs SET host = ?, pid = ? WHERE run = ?', by.host, by.pid, run);
+      await this.store.transact([], () => ({ writes: [update], result: undefined }));
+      return { ...head, ...by, run, began, rows, isResumed: true, lock, beginning: undefined };
+    } catch (error) {
+      await lock.release();
+      throw error;
     }
+  }
+
+  /**
+   * Takes the lock of a run again that was lost with a connection. Another process may have resumed the run meanwhile:
+   * what it has recorded counts. A database that was replaced by its standby may lack outcomes: they are recorded again.
+   * @throws ConflictError if another process is writing the run
+   */
+  async retake(run: OpenRun): Promise<void> {
+    const lock = await this.store.lockRun(run.run);
+    if (lock === undefined) throw new ConflictError(`Run ${run.run} was resumed by another process`);
+    run.lock = lock;
+    if (run.beginning !== undefined) return;
+    const { rows } = await this.#load(run.run);
+    const stored = new Map(rows.map((row) => [row.row, row]));
+    const lost: Row[] = [];
+    for (const row of run.rows) {
+      const { intent, result, ...found } = stored.get(row.row) ?? row;
+      if (!isOpen(row) && isOpen({ result })) lost.push(row);
+      // An intent that was recorded although its transaction seemed to fail was never sent.
+      const isOurs = (intent ?? 0) <= (row.intent ?? 0);
+      if (!isOpen({ result }) || !isOurs)
+        Object.assign(row, found, { intent, result: result === 'sent' ? 'unknown' : result });
+    }
+    if (lost.length === 0) return;
+    await this.store.transact(
+      [],
+      (_answers, moment) => ({ writes: settle(run, lost, moment), result: undefined }),
+      true,
+    );
+  }
+
+  /**
+   * Ends the work of this process on a run: releases its lock, and what that leaves behind once no row is open. Call
+   * this when the outcomes are recorded.
+   */
+  async end(run: OpenRun): Promise<void> {
+    await run.lock.release();
+    if (!run.rows.some(isOpen)) this.store.forgetRun(run.run);
+  }
+
+  /**
+   * Returns, for a stock that is read from now on, the last intent that it shows of a pet: the `basis` of rows that are
+   * planned with it. A request that is under way may arrive after the read, so the stock of its pet counts as older.
+   */
+  async readVersion(service: string): Promise<(petId: bigint) => number> {
+    const { answers, moment } = await this.store.ask([
+      // In this order: an intent between the two has a higher number than the last.
+      lastIntent(service),
+      inFlightElsewhere({ service, run: '' }),
+    ]);
+    const [counters, open = []] = answers;
+    const { last } = countersOf(counters);
+    const before = new Map<bigint, number>();
+    for (const { petId, intent, inFlightUntil = 0 } of open.map(otherWriteOf)) {
+      if (inFlightUntil > moment.now) before.set(petId, Math.min(intent - 1, before.get(petId) ?? last));
+    }
+    return (petId) => before.get(petId) ?? last;
+  }
+
+  /** Describes who has written to a service last, for the message of a command that waits. */
+  async lastWriter(service: string): Promise<string> {
+    const select = `SELECT runs.run, command, os_user, host, pid FROM rows JOIN runs ON runs.run = rows.run
+      WHERE rows.service = ? AND result = 'sent' ORDER BY intent DESC LIMIT 1`;
+    const [[last] = []] = (await this.store.ask([statement(select, service)])).answers;
+    return last === undefined ? 'another command' : `run ${last.run} (${writerText(last)})`;
+  }
+
+  /** Describes who has begun or resumed a run last, like `kim, pid 4711 on till1`. */
+  async writerOf(run: string): Promise<string> {
+    const select = statement('SELECT os_user, host, pid FROM runs WHERE run = ?', run);
+    const [[found] = []] = (await this.store.ask([select])).answers;
+    return found === undefined ? 'another process' : writerText(found);
   }
 
   /**
    * Closes a run that will not be resumed. Rows that were not sent become failed; rows of unknown outcome stay unknown.
    * @param run a whole id
-   * @throws ConflictError if a process is writing the run, or if it was discarded before; NotFoundError if there is no
-   * such run
+   * @throws ConflictError if a process is writing the run; NotFoundError if there is no such run
    */
-  async discard(run: string): Promise<RunRecord> {
-    const { serviceName } = await this.run(run);
-    const log = await this.resume(run);
+  async discard(run: string, by: Pick<RunHead, 'user' | 'host' | 'pid'>): Promise<RunRecord> {
+    const open = await this.resume(run, by);
     try {
-      for await (const rows of this.pages(run, ['pending'])) {
-        log.settle(rows.map(({ row, petId }) => ({ row, petId, result: 'failed', error: discardedError })));
-      }
-      await log.flush();
-      const close = statement('UPDATE petstock.runs SET discarded = ? WHERE run = ?', 1, run);
-      await writeOnly(this.context.database, serviceName, () => [close]);
+      const unsent = open.rows.filter(({ result }) => result === 'pending');
+      for (const row of unsent) Object.assign(row, { result: 'failed', error: discardedError });
+      await this.store.transact([], (_answers, moment) => ({
+        writes: [...settle(open, unsent, moment), statement('UPDATE runs SET discarded = 1 WHERE run = ?', run)],
+        result: undefined,
+      }));
     } finally {
-      await log.end();
+      await open.lock.release();
     }
+    this.store.forgetRun(run);
     return this.run(run);
   }
 
-  /** Writes what a process knows about its run into this state, which has replaced the state that the process used. */
-  recover(run: RunKey, known: KnownRows): Promise<void> {
-    return recover(this.context, run, known);
-  }
-
-  /** Reports whether a run of the same content may have begun in an earlier state that this one has replaced. */
-  async mayHaveBegun(content: RunContent): Promise<boolean> {
-    const known = this.context.notes.stateOf(content);
-    if (known === undefined) return false;
-    const { state, isOld } = await standingOf(this.context);
-    const { serviceName, contentHash = '' } = content;
-    return (isOld || known !== state) && (await this.runsOfFile(serviceName, contentHash)).length === 0;
-  }
-
   /**
-   * Makes the same check as `begin`, for a dry run. Unlike `begin`, it refuses again when the command is repeated.
-   * @throws RepetitionError if the content may already have been written
+   * Returns which of the wanted runs may be removed: see `removableRuns`.
+   * @param all all runs of the history, the newest first
    */
-  async requireNotRepeated(content: RunContent): Promise<void> {
-    const { isOld } = await standingOf(this.context);
-    if (isOld || (await this.mayHaveBegun(content))) refuseRepetition(this.context, content);
+  async removable(all: readonly RunRecord[], wanted: ReadonlySet<string>): Promise<string[]> {
+    const select = statement('SELECT run, max(intent) AS last FROM rows GROUP BY run');
+    const { answers } = await this.store.ask([select]);
+    const last = new Map(answers[0]?.map((answer) => [String(answer.run), number(answer.last) ?? 0]));
+    return removableRuns(
+      all.map((run): PrunableRun => ({ ...run, lastIntent: last.get(run.run) ?? 0 })),
+      wanted,
+    );
   }
 
   /**
-   * Removes runs and frees their space. Runs stay if a process is writing them or another run relies on them (see
-   * `removableRuns`). Runs that could be resumed are removed, too.
-   * @param runs the oldest first
+   * Removes runs, and gives their space back to the system. A run stays if a process is writing it.
+   * @param runs what `removable` has returned
    * @returns how many were removed
    */
-  async remove(runs: readonly Pick<RunRecord, 'run' | 'serviceName'>[], how = { isBrief: false }): Promise<number> {
-    const { database, folder, presence } = this.context;
-    const wanted = new Set(runs.map(({ run }) => run));
-    let removed = 0;
-    for (const { run, serviceName } of runs) {
-      const token = await database.transact('visible', serviceName, (at) => removeRun(presence, at, run, wanted));
-      if (token === undefined) continue;
-      removeNotes({ folder, token, boot: '' });
-      removed += 1;
+  async remove(runs: readonly string[]): Promise<number> {
+    const openAmong = "SELECT DISTINCT run FROM rows WHERE run IN ?* AND result IN ('pending', 'sent', 'unknown')";
+    const locks = new Map<string, Lock | undefined>();
+    try {
+      for (const { run } of runs.length === 0 ? [] : (await this.store.ask(among(openAmong, runs))).answers.flat()) {
+        locks.set(String(run), await this.store.lockRun(String(run)));
+      }
+      const removed = runs.filter((run) => !locks.has(run) || locks.get(run) !== undefined);
+      const remember = `UPDATE services SET removed_intent = max_of.intent FROM (
+        SELECT service, max(intent) AS intent FROM rows WHERE run IN ?* GROUP BY service) AS max_of
+        WHERE services.service = max_of.service AND services.removed_intent < max_of.intent`;
+      const writes = [
+        ...among(remember, removed),
+        ...among('DELETE FROM rows WHERE run IN ?*', removed),
+        ...among('DELETE FROM runs WHERE run IN ?*', removed),
+      ];
+      await this.store.transact([], () => ({ writes, result: undefined }));
+      await this.store.reclaim();
+      return removed.length;
+    } finally {
+      for (const [run, lock] of locks) {
+        await lock?.release();
+        if (lock !== undefined) this.store.forgetRun(run);
+      }
     }
-    if (removed > 0) await database.reclaim(how);
-    return removed;
   }
 
-  /**
-   * Removes up to 20 finished or discarded runs that began at least `age` milliseconds ago, the oldest first. Does
-   * nothing unless this process has ended the log of a run.
-   */
-  async removeOld(age: number): Promise<void> {
-    if (!this.#hasEnded) return;
-    const condition = `(pending + unknown = 0 OR discarded IS NOT NULL) AND at < ? ORDER BY sequence LIMIT ${maxOld}`;
-    const runs = await this.runsWhere(condition, this.context.database.moment.wall - age);
-    await this.remove(runs, { isBrief: true });
+  /** Removes up to 20 finished or discarded runs that began before a time, the oldest first. */
+  async removeOld(before: number): Promise<void> {
+    const select = statement('SELECT run FROM runs WHERE at < ? ORDER BY number LIMIT 1', before);
+    if ((await this.store.ask([select])).answers[0]?.length === 0) return;
+    const all: RunRecord[] = [];
+    for await (const run of this.runs()) all.push(run);
+    const old = all.filter(({ at, state }) => state === 'done' && at < before).slice(-maxOld);
+    await this.remove(await this.removable(all, new Set(old.map(({ run }) => run))));
   }
 
-  /** Flushes the logs of this process, without ending them. */
-  async flush(): Promise<void> {
-    for (const log of this.#open) await log.flush();
+  async #load(run: string) {
+    const { answers } = await this.store.ask([
+      statement('SELECT * FROM runs WHERE run = ?', run),
+      statement(`SELECT ${rowColumns} FROM rows WHERE run = ? ORDER BY row`, run),
+    ]);
+    const [[head] = [], rows = []] = answers;
+    if (head === undefined) throw noSuchRun(run);
+    return { head: headOf(head), began: Number(head.began), rows: rows.map(rowOf) };
   }
+}
 
-  async #log(key: RunKey, run: NewRun | string): Promise<RunLog> {
-    // Loaded late, because commands that only read don't need it.
-    const { RunLog } = await import('./run-log.ts');
-    const log: RunLog = new RunLog(this.context, key, run, () => {
-      this.#open.delete(log);
-      this.#hasEnded = true;
-    });
-    this.#open.add(log);
-    return log;
-  }
+function writerText({ os_user: user, host, pid }: Answer): string {
+  return `${user === null ? '' : `${user}, `}pid ${pid} on ${host}`;
+}
+
+const maxShownPets = 20;
+
+function beginningOf(run: string, head: RunHead, rows: readonly Row[], { now }: Moment): Statement[] {
+  let [units, outcomes] = [0n, 0];
+  const tuples = rows.map((each) => {
+    const { row, line, petId, before, after, delta, basis, reason, ref, result, error } = each;
+    if (delta !== undefined) units += BigInt(Math.abs(delta));
+    else if (before !== undefined) units += BigInt(Math.abs(after - before));
+    if (result !== 'pending') outcomes += 1;
+    return [
+      ...[run, row, line, head.service, petId, before ?? null, after, delta ?? null, basis ?? null],
+      ...[reason ?? null, ref ?? null, result, error === undefined ? null : JSON.stringify(error)],
+      ...[result === 'pending' ? null : now, result === 'pending' ? null : outcomes],
+    ];
+  });
+  const insert = `INSERT INTO runs (run, number, began, at, command, env, store, base_url, service, scope, os_user, host, pid, file,
+      content_hash, has_deltas, reason, undoes, head_unchanged, head_skipped, head_not_edited, changes, units, pets)
+    VALUES (?, (SELECT coalesce(max(number), 0) + 1 FROM runs), coalesce((SELECT last_intent FROM services WHERE service = ?), 0),
+      ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+  const pets = JSON.stringify(rows.slice(0, maxShownPets).map(({ petId }) => String(petId)));
+  const insertRows = `INSERT INTO rows (run, row, line, service, pet_id, before, after, delta, basis, reason, ref, result, error, at, outcome)
+    VALUES ?* ON CONFLICT DO NOTHING`;
+  const shape = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT last FROM outcomes) + ?)';
+  return [
+    statement(
+      insert,
+      ...[run, head.service, now, head.command, head.env, head.store ?? null, head.baseUrl, head.service, head.scope],
+      ...[head.user ?? null, head.host, head.pid, head.file ?? null, head.contentHash ?? null],
+      ...[head.hasDeltas === undefined ? null : Number(head.hasDeltas), head.reason ?? null, head.undoes ?? null],
+      ...[head.unchanged, head.skipped ?? 0, head.notEdited ?? 0, rows.length, String(units), pets],
+    ),
+    ...forEach(insertRows, shape, tuples),
+    ...(outcomes === 0 ? [] : [statement('UPDATE outcomes SET last = last + ?', outcomes)]),
+  ];
 }

@@ -1,21 +1,20 @@
-import type {
-  RecordedResult,
-  RecordedRow,
-  RunFilter,
-  RunRecord,
-  SettledFilter,
-  SettledRow,
+import {
+  type RecordedResult,
+  type RecordedRow,
+  type RunFilter,
+  type RunHead,
+  type RunRecord,
+  recordedResults,
+  type SettledFilter,
+  type SettledRow,
 } from '../inventory/run-records.ts';
-import { serviceByName } from './leases.ts';
-import { aliveAmong } from './living-processes.ts';
-import { doubtfulRow, olderText, standingOf } from './older-copy.ts';
-import { leaseEnds } from './other-boots.ts';
-import { returnUnsent } from './return-unsent.ts';
-import { conditionsOf, doubtfulRun, recordedRowOf, rowColumns, runColumns, runRecordOf } from './run-columns.ts';
-import { noSuchRun, onlyRun, readRunId } from './run-ids.ts';
-import type { StateContext } from './state-context.ts';
-import { readWithoutLock } from './state-database.ts';
-import { among, type Row, type Statement, statement, type Value } from './statements.ts';
+import { plainName } from '../shared/sanitize.ts';
+import { countersOf, lastIntent } from './intents.ts';
+import { recordedRowOf, rowColumns } from './row-columns.ts';
+import { noSuchRun, onlyRun, readRunId, runIdIn } from './run-ids.ts';
+import { type Answer, among, number, type Statement, statement, text, time, type Value } from './statements.ts';
+import type { Store } from './store.ts';
+import { type UndoneRows, undoneRows } from './undone-rows.ts';
 
 /**
  * Number of rows read at a time. No statement stays open between two pages, because it would keep SQLite from emptying
@@ -23,26 +22,16 @@ import { among, type Row, type Statement, statement, type Value } from './statem
  */
 const page = 500;
 
-const countOpenDeltas = `SELECT run, count(*) AS rows FROM petstock.rows
-  WHERE result IN ('pending', 'unknown') AND delta IS NOT NULL AND run IN ?* GROUP BY run`;
-
 /**
  * Reads recorded runs, their rows and outcomes. The generators hold one page in memory at a time.
  *
- * All methods throw UnavailableError if the state can't be reached or is locked for too long, and FailureError if it
- * can't be read.
+ * All methods throw UnavailableError if the state can't be reached, and FailureError if it can't be read.
  */
 export class RecordedRuns {
-  protected readonly context: StateContext;
+  protected readonly store: Store;
 
-  constructor(context: StateContext) {
-    this.context = context;
-  }
-
-  /** Warns if this is an older copy of the state: its open rows may have been written, and are shown as doubtful. */
-  async warnIfOlder(): Promise<void> {
-    const { database, warn } = this.context;
-    if ((await standingOf(this.context)).isOld) warn(olderText(database));
+  constructor(store: Store) {
+    this.store = store;
   }
 
   /**
@@ -51,20 +40,22 @@ export class RecordedRuns {
    */
   async find(wanted: string): Promise<RunRecord> {
     const id = readRunId(wanted);
-    const [condition, value] = 'end' in id ? ['substr(run, length(run) - 3)', id.end] : ['run', id.whole];
-    const rows = await this.#rowsWhere(`${condition} = ? ORDER BY run`, value);
-    const runs = rows.map(({ run }) => String(run));
-    return this.run(onlyRun(wanted, runs));
+    const [condition, value] = 'end' in id ? ['substr(run, length(run) - 3) = ?', id.end] : ['run = ?', id.whole];
+    const found = await this.#ask(statement(`SELECT run FROM runs WHERE ${condition} ORDER BY run`, value));
+    return this.run(
+      onlyRun(
+        wanted,
+        found.map(({ run }) => String(run)),
+      ),
+    );
   }
 
   /**
    * @param run a whole id
-   * @throws NotFoundError if the run is not in the history, or not in that of the state that has replaced this one
+   * @throws NotFoundError if the run is not in the history
    */
   async run(run: string): Promise<RunRecord> {
-    const { database, elsewhere } = this.context;
-    const isHere = database.isInPlace || elsewhere === undefined;
-    const record = isHere ? (await this.runsWhere('run = ?', run))[0] : await elsewhere((current) => current.run(run));
+    const [record] = await this.#recordsOf(await this.#ask(statement('SELECT * FROM runs WHERE run = ?', run)));
     if (record === undefined) throw noSuchRun(run);
     return record;
   }
@@ -74,10 +65,10 @@ export class RecordedRuns {
     const { sql, values } = conditionsOf('runs', filter);
     let left = filter.limit ?? Number.POSITIVE_INFINITY;
     const size = Math.min(page, left);
-    const select = `SELECT ${runColumns} FROM petstock.runs WHERE runs.sequence < ? AND ${sql} ORDER BY runs.sequence DESC LIMIT ${size}`;
-    const pages = this.#pages('sequence', Number.MAX_SAFE_INTEGER, size, (last) => statement(select, last, ...values));
-    for await (const rows of pages) {
-      for (const record of await this.#recordsOf(rows)) {
+    const select = `SELECT runs.* FROM runs WHERE runs.number < ? AND ${sql} ORDER BY runs.number DESC LIMIT ${size}`;
+    const pages = this.#pages('number', Number.MAX_SAFE_INTEGER, size, (last) => statement(select, last, ...values));
+    for await (const answers of pages) {
+      for (const record of await this.#recordsOf(answers)) {
         if (filter.state !== undefined && record.state !== filter.state) continue;
         yield record;
         left -= 1;
@@ -96,58 +87,100 @@ export class RecordedRuns {
     for await (const rows of this.pages(run, results)) yield* rows;
   }
 
-  /**
-   * Like `rows`, but yields a page at a time, so that a caller can query many rows at once. First returns unsent rows
-   * to pending (see `returnUnsent`).
-   */
+  /** Like `rows`, but yields a page at a time. */
   async *pages(run: string, results?: readonly RecordedResult[]): AsyncGenerator<readonly RecordedRow[], void> {
-    const [head] = await this.#rowsWhere('run = ?', run);
-    if (head === undefined) throw noSuchRun(run);
-    const isOld = Number(head.pending) + Number(head.unknown) > 0 && (await standingOf(this.context)).isOld;
-    // A command that only reads may lack the right to write.
-    if (Number(head.unknown) > 0 && !isOld) {
-      const key = { token: String(head.token), serviceName: String(head.service_name) };
-      await returnUnsent(this.context, key).catch(() => {});
-    }
-    const stored = isOld ? undefined : results;
-    const among = stored === undefined ? '' : `AND result IN (${stored.map(() => '?').join()})`;
-    const select = `SELECT ${rowColumns} FROM petstock.rows WHERE run = ? AND row > ? ${among} ORDER BY row LIMIT ${page}`;
-    let before: RecordedRow | undefined;
-    for await (const rows of this.#pages('row', -1, page, (last) =>
-      statement(select, Number(head.id), last, ...(stored ?? [])),
-    )) {
-      const recorded = await this.#recordedRows(rows, before);
-      before = recorded.at(-1);
-      const shown = isOld ? recorded.map(doubtfulRow) : recorded;
-      yield isOld && results !== undefined ? shown.filter(({ result }) => results.includes(result)) : shown;
+    const found = await this.#ask(statement('SELECT 1 AS found FROM runs WHERE run = ?', run));
+    if (found.length === 0) throw noSuchRun(run);
+    const undone = (await this.#undoneAmong([run])).get(run);
+    const stored: readonly Value[] = results?.flatMap((each) => (each === 'unknown' ? [each, 'sent'] : [each])) ?? [];
+    const chosen = results === undefined ? '' : `AND result IN (${stored.map(() => '?').join() || 'NULL'})`;
+    const select = `SELECT ${rowColumns} FROM rows WHERE run = ? AND row > ? ${chosen} ORDER BY row LIMIT ${page}`;
+    for await (const answers of this.#pages('row', -1, page, (last) => statement(select, run, last, ...stored))) {
+      yield answers.map((answer) => recordedRowOf(answer, undone?.get(Number(answer.row))));
     }
   }
 
   /**
-   * Yields the settled rows of all runs, in the order in which they were settled. `touched` only grows, in the order in
-   * which rows become visible, so no row ever appears before one that was already yielded.
+   * Yields the settled rows of all runs, in the order in which their outcomes became visible: no row ever appears
+   * before one that was already yielded.
    */
   async *settled(filter: SettledFilter = {}): AsyncGenerator<SettledRow, void> {
     const { sql, values } = conditionsOf('rows', filter);
-    const select = `SELECT ${rowColumns}, rows.run AS run_id FROM petstock.rows JOIN petstock.runs ON runs.id = rows.run
-      WHERE rows.touched > ? AND rows.result NOT IN ('pending', 'unknown') AND ${sql} ORDER BY rows.touched LIMIT ${page}`;
-    const runs = new Map<number, RunRecord>();
-    for await (const rows of this.#pages('touched', filter.after ?? 0, page, (last) =>
-      statement(select, last, ...values),
-    )) {
-      await this.#loadRuns(runs, new Set(rows.map(({ run_id }) => Number(run_id))));
-      for (const row of rows) {
-        const run = runs.get(Number(row.run_id));
+    const select = `SELECT ${rowColumns} FROM rows JOIN runs ON runs.run = rows.run
+      WHERE rows.outcome > ? AND ${sql} ORDER BY rows.outcome LIMIT ${page}`;
+    const runs = new Map<string, RunRecord>();
+    const pages = this.#pages('outcome', filter.after ?? 0, page, (last) => statement(select, last, ...values));
+    for await (const answers of pages) {
+      const missing = [...new Set(answers.map(({ run }) => String(run)))].filter((run) => !runs.has(run));
+      const found = await this.#askAll(among('SELECT * FROM runs WHERE run IN ?*', missing));
+      const records = await this.#recordsOf(found);
+      for (const [index, answer] of found.entries()) runs.set(String(answer.run), records[index] as RunRecord);
+      for (const answer of answers) {
+        const run = runs.get(String(answer.run));
         // The run is undefined if it was removed between the two queries.
-        if (run !== undefined) yield { run, row: recordedRowOf(row, undefined) };
+        if (run !== undefined) yield { run, row: recordedRowOf(answer, undefined) };
       }
     }
   }
 
-  /** Returns the runs of a change file or count with this content at a service, the newest first. */
+  /** Returns the runs of a file with this content at a service, the newest first. */
   async runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]> {
-    const condition = `content_hash = ? AND service = ${serviceByName} ORDER BY runs.sequence DESC`;
-    return this.runsWhere(condition, contentHash, service);
+    const select = 'SELECT * FROM runs WHERE content_hash = ? AND service = ? ORDER BY number DESC';
+    return this.#recordsOf(await this.#ask(statement(select, contentHash, service)));
+  }
+
+  /**
+   * Returns the last stock of pets in the history, read or written, by pet. Pets of which it knows none are left out,
+   * and so are those of whose last write it is not known whether it was carried out.
+   * @param before of each pet, only writes before this intent count
+   */
+  async lastKnown(
+    service: string,
+    pets: readonly { readonly petId: bigint; readonly before?: number | undefined }[],
+  ): Promise<ReadonlyMap<bigint, number>> {
+    const before = new Map(pets.map((pet) => [pet.petId, pet.before ?? Number.MAX_SAFE_INTEGER]));
+    const select = `SELECT ${rowColumns} FROM rows WHERE pet_id IN ?* AND service = ? ORDER BY coalesce(intent, basis, 0), outcome`;
+    const [counters = [], ...found] = (
+      await this.store.ask([lastIntent(service), ...among(select, [...before.keys()], service)])
+    ).answers;
+    const { removed } = countersOf(counters);
+    const stocks = new Map<bigint, number>();
+    for (const answer of found.flat()) {
+      const { petId, result, quantity, after, intent = 0, ...row } = recordedRowOf(answer, undefined);
+      // A later write may have been removed.
+      if (intent < removed || intent >= (before.get(petId) ?? 0)) continue;
+      const isWritten = result === 'applied' || result === 'unchanged';
+      const stock = result === 'unknown' ? undefined : (quantity ?? (isWritten ? after : row.before));
+      if (stock !== undefined) stocks.set(petId, stock);
+      else if (result === 'unknown') stocks.delete(petId);
+    }
+    return stocks;
+  }
+
+  /** Returns how many runs and rows the history has. */
+  async sizes(): Promise<{ readonly runs: number; readonly rows: number }> {
+    const [sizes] = await this.#ask(
+      statement('SELECT (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM rows) AS rows'),
+    );
+    return { runs: number(sizes?.runs) ?? 0, rows: number(sizes?.rows) ?? 0 };
+  }
+
+  /** Returns what is damaged, one line each: in the words of the database, and the runs that lack rows. */
+  async check(): Promise<readonly string[]> {
+    const findings = await this.store.check();
+    if (findings.length > 0) return findings;
+    const select = `SELECT runs.run FROM runs LEFT JOIN rows ON rows.run = runs.run
+      GROUP BY runs.run, runs.changes HAVING count(rows.row) <> runs.changes ORDER BY runs.run`;
+    return (await this.#ask(statement(select))).map(({ run }) => `Run ${runIdIn(run)} lacks rows`);
+  }
+
+  async #ask(question: Statement): Promise<readonly Answer[]> {
+    const { answers } = await this.store.ask([question]);
+    return answers[0] ?? [];
+  }
+
+  async #askAll(questions: readonly Statement[]): Promise<readonly Answer[]> {
+    return questions.length === 0 ? [] : (await this.store.ask(questions)).answers.flat();
   }
 
   /** @param statementFor returns the query of the page after a value of `column`, ordered by that column */
@@ -156,56 +189,130 @@ export class RecordedRuns {
     from: number,
     size: number,
     statementFor: (last: number) => Statement,
-  ): AsyncGenerator<readonly Row[], void> {
+  ): AsyncGenerator<readonly Answer[], void> {
     for (let last = from; ; ) {
-      const [rows = []] = await this.context.database.query(statementFor(last));
-      yield rows;
-      if (rows.length < size) return;
-      last = Number(rows.at(-1)?.[column]);
+      const answers = await this.#ask(statementFor(last));
+      yield answers;
+      if (answers.length < size) return;
+      last = Number(answers.at(-1)?.[column]);
     }
   }
 
-  protected async runsWhere(condition: string, ...values: readonly Value[]): Promise<RunRecord[]> {
-    return this.#recordsOf(await this.#rowsWhere(condition, ...values));
-  }
-
-  async #rowsWhere(condition: string, ...values: readonly Value[]): Promise<readonly Row[]> {
-    const select = statement(`SELECT ${runColumns} FROM petstock.runs WHERE ${condition}`, ...values);
-    const [rows = []] = await this.context.database.query(select);
-    return rows;
-  }
-
-  async #recordsOf(rows: readonly Row[]): Promise<RunRecord[]> {
-    const { database, presence } = this.context;
-    const living = await readWithoutLock(database, (at) => aliveAmong(presence, at, rows));
-    const records = rows.map((row) => runRecordOf(row, living.has(String(row.holder))));
-    const open = rows.filter((row) => Number(row.pending) + Number(row.unknown) > 0);
-    if (open.length === 0 || !(await standingOf(this.context)).isOld) return records;
-    const ids = open.map(({ id }) => Number(id));
-    const [counts = []] = await database.query(among(countOpenDeltas, [], ids));
-    const deltas = new Map(counts.map(({ run, rows }) => [Number(run), Number(rows)]));
-    return records.map((record, index) => doubtfulRun(record, deltas.get(Number(rows[index]?.id)) ?? 0));
-  }
-
-  async #recordedRows(rows: readonly Row[], before: RecordedRow | undefined): Promise<RecordedRow[]> {
-    const { database, clock } = this.context;
-    let last = before;
-    const unknown = new Set(rows.filter(({ result }) => result === 'unknown'));
-    const endOf = await readWithoutLock(database, (at) => leaseEnds(at, [...unknown]));
-    const now = clock.monotonic();
-    return rows.map((row) => {
-      const end = unknown.has(row) ? endOf(row) : undefined;
-      const local = end === undefined ? undefined : database.time.localLatest(end);
-      last = recordedRowOf(row, local !== undefined && local > now ? local : undefined, last);
-      return last;
+  async #recordsOf(answers: readonly Answer[]): Promise<RunRecord[]> {
+    const ids = answers.map(({ run }) => String(run));
+    const select = 'SELECT run, result, count(*) AS count FROM rows WHERE run IN ?* GROUP BY run, result';
+    const counts = new Map<string, Map<string, number>>(ids.map((run) => [run, new Map()]));
+    for (const { run, result, count } of await this.#askAll(among(select, ids))) {
+      counts.get(String(run))?.set(String(result), Number(count));
+    }
+    const open = ids.filter((run) => openResults.some((result) => counts.get(run)?.has(result)));
+    const locked = open.length === 0 ? new Set<string>() : await this.store.lockedAmong(open);
+    const undone = await this.#undoneAmong(ids);
+    return answers.map((answer) => {
+      const run = String(answer.run);
+      return runRecordOf(answer, counts.get(run) ?? new Map(), locked.has(run), undone.get(run) ?? new Map());
     });
   }
 
-  async #loadRuns(known: Map<number, RunRecord>, ids: ReadonlySet<number>): Promise<void> {
-    const missing = [...ids].filter((id) => !known.has(id));
-    const select = among(`SELECT ${runColumns} FROM petstock.runs WHERE id IN ?*`, [], missing);
-    const [rows = []] = await this.context.database.query(select);
-    const records = await this.#recordsOf(rows);
-    for (const [index, record] of records.entries()) known.set(Number(rows[index]?.id), record);
+  /** Returns the rows of runs that are undone now. */
+  async #undoneAmong(runs: readonly string[]): Promise<UndoneRows> {
+    const select = `WITH RECURSIVE undoing(run, undoes, number) AS (
+        SELECT run, undoes, number FROM runs WHERE undoes IN ?*
+        UNION SELECT runs.run, runs.undoes, runs.number FROM runs JOIN undoing ON runs.undoes = undoing.run)
+      SELECT undoing.run, undoing.undoes, undoing.number, rows.row, rows.line FROM undoing JOIN rows ON rows.run = undoing.run
+      WHERE rows.result = 'applied' ORDER BY undoing.number, rows.row`;
+    const found = await this.#askAll(among(select, runs));
+    const inOrder = found.toSorted((a, b) => Number(a.number) - Number(b.number));
+    return undoneRows(
+      inOrder.map(({ run, row, undoes, line }) => {
+        return { run: runIdIn(run), row: Number(row), undoes: String(undoes), undoneRow: Number(line) };
+      }),
+    );
   }
+}
+
+const openResults = ['pending', 'sent', 'unknown'];
+
+/** Returns the head of a run. Names are made safe for messages, because anyone who can write to the state can store anything there. */
+export function headOf(answer: Answer): RunHead {
+  const name = (value: Value | undefined) => plainName(String(value));
+  return {
+    ...{ command: name(answer.command), env: name(answer.env) },
+    store: answer.store === null ? undefined : name(answer.store),
+    ...{ baseUrl: String(answer.base_url), service: String(answer.service), scope: String(answer.scope) },
+    ...{ user: text(answer.os_user), host: name(answer.host), pid: Number(answer.pid) },
+    ...{ file: text(answer.file), contentHash: text(answer.content_hash) },
+    hasDeltas: answer.has_deltas === null ? undefined : Number(answer.has_deltas) === 1,
+    ...{ reason: text(answer.reason), undoes: text(answer.undoes) && runIdIn(answer.undoes) },
+    unchanged: Number(answer.head_unchanged),
+    ...{ skipped: number(answer.head_skipped), notEdited: number(answer.head_not_edited) },
+  };
+}
+
+const digits = /^\d+$/;
+
+function runRecordOf(
+  answer: Answer,
+  found: ReadonlyMap<string, number>,
+  isLocked: boolean,
+  undone: ReadonlyMap<number, string>,
+): RunRecord {
+  const head = headOf(answer);
+  const byResult = Object.fromEntries(recordedResults.map((result) => [result, found.get(result) ?? 0]));
+  const counts = {
+    ...(byResult as Record<RecordedResult, number>),
+    unknown: (found.get('unknown') ?? 0) + (found.get('sent') ?? 0),
+    unchanged: (found.get('unchanged') ?? 0) + head.unchanged,
+    ...{ skipped: head.skipped ?? 0, notEdited: head.notEdited ?? 0 },
+  };
+  const isDiscarded = Number(answer.discarded) === 1;
+  const isOpen = !isDiscarded && counts.pending + counts.unknown > 0;
+  return {
+    ...head,
+    ...{ run: runIdIn(answer.run), at: Math.round(time(answer.at) ?? 0), began: Number(answer.began) },
+    ...{ undoneBy: [...new Set(undone.values())].toSorted(), undone: undone.size },
+    ...{
+      changes: Number(answer.changes),
+      units: digits.test(String(answer.units)) ? BigInt(String(answer.units)) : 0n,
+    },
+    // The first 20 pets, in decimal.
+    pets: (String(answer.pets).match(/-?\d{1,19}/g) ?? []).map(BigInt),
+    ...{ counts, isDiscarded },
+    state: isOpen ? (isLocked ? 'running' : 'incomplete') : 'done',
+  };
+}
+
+const openRows = `EXISTS (SELECT 1 FROM rows AS open WHERE open.run = runs.run AND open.result IN (${openResults.map((result) => `'${result}'`)}))`;
+
+const statesInSql = {
+  incomplete: `runs.discarded = 0 AND ${openRows}`,
+  running: `runs.discarded = 0 AND ${openRows}`,
+  done: `(runs.discarded = 1 OR NOT ${openRows})`,
+};
+
+/**
+ * Returns the part of a filter that SQL can express. Whether a process is writing a run is checked later.
+ * @param table whether times and pets are matched on runs or on single rows
+ */
+function conditionsOf(table: 'runs' | 'rows', filter: RunFilter): Statement {
+  const { env, store, user, host, since, until, petIds, ref, state } = filter;
+  const ofRow = (condition: string) =>
+    table === 'rows' ? condition : `runs.run IN (SELECT rows.run FROM rows WHERE ${condition})`;
+  const given: readonly (readonly [Value | undefined, string])[] = [
+    [env, 'runs.env = ?'],
+    [store ?? undefined, 'runs.store = ?'],
+    [user, 'runs.os_user = ?'],
+    [host, 'runs.host = ?'],
+    [since, `${table}.at >= ?`],
+    [until, `${table}.at <= ?`],
+    [ref, ofRow('rows.ref = ?')],
+  ];
+  const applying = given.flatMap(([value, sql]) => (value === undefined ? [] : [{ value, sql }]));
+  const conditions = applying.map(({ sql }) => sql);
+  if (store === null) conditions.push('runs.store IS NULL');
+  if (state !== undefined) conditions.push(statesInSql[state]);
+  // The digits are part of the statement, because a long list of pets could exceed the maximum number of parameters.
+  const ids = petIds === undefined ? undefined : [...petIds].join();
+  if (ids !== undefined) conditions.push(ids === '' ? '1 = 0' : ofRow(`rows.pet_id IN (${ids})`));
+  return statement(conditions.join(' AND ') || '1 = 1', ...applying.map(({ value }) => value));
 }

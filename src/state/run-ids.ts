@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { FailureError, NotFoundError, UsageError } from '../shared/errors.ts';
-import type { Row } from './statements.ts';
+import type { Value } from './statements.ts';
 
 /** From the year 10000 on, the year has six digits. */
 const runPattern = /^\d{8}(?:\d\d)?T\d{6}Z-[0-9a-z]{4}$/;
@@ -10,23 +10,19 @@ const hint = 'petstock history list';
  * Returns an id made of the time and four characters that distinguish runs of the same second.
  * @param at milliseconds since the Unix epoch
  * @param random a number in [0, 1)
- * @param attempt 0 to 6; each gives another id, in case an id is taken
+ * @param attempt from 0; each gives another id, in case an id is taken
  */
-export function runIdAt(at: number, random: number, attempt: number): string {
-  return idAt(at, Math.floor((random + attempt / 7) * 36 ** 4));
-}
-
-/** Returns an id made of the time and four characters that stand for a number. */
-export function idAt(at: number, number: number): string {
+export function runIdAt(at: number, random: number, attempt = 0): string {
   const time = new Date(at).toISOString().replace(/[-+:]|\.\d+/g, '');
-  return `${time}-${(number % 36 ** 4).toString(36).padStart(4, '0')}`;
+  const number = Math.floor((random + attempt / 7) * 36 ** 4) % 36 ** 4;
+  return `${time}-${number.toString(36).padStart(4, '0')}`;
 }
 
 /**
  * Returns the stored id of a run. Anyone who can write to a shared state can store anything there, so text that is not
  * an id is replaced by a stable name that is safe in commands and file names.
  */
-export function runIdIn(value: Row[string] | undefined): string {
+export function runIdIn(value: Value | undefined): string {
   const text = String(value);
   return runPattern.test(text) ? text : `no-id-${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
 }
@@ -47,13 +43,10 @@ export function noSuchRun(run: string): NotFoundError {
 
 /**
  * Returns the only one of the matching runs.
- * @throws UsageError if several runs match, NotFoundError if none does, FailureError if the stored id is not a valid
- * one
+ * @throws UsageError if several runs match, NotFoundError if none does, FailureError if the stored id is not valid
  */
 export function onlyRun(text: string, [run, ...others]: readonly string[]): string {
   if (run === undefined) throw noSuchRun(text);
-  // Anyone who can write to the state can store anything there. Such text must not get into a command or the name of a
-  // file.
   if (!runPattern.test(run)) {
     throw new FailureError(`The history contains an invalid run id: ${JSON.stringify(run)}`, { hint });
   }

@@ -1,4 +1,4 @@
-import { type RowError, unclear } from '../inventory/change.ts';
+import type { RowError } from '../inventory/change.ts';
 import {
   AuthError,
   InterruptedError,
@@ -56,11 +56,6 @@ function failure(
   { stop = false, isReadable = false, mayBeInFlight = false }: Partial<Failure> = {},
 ): Failure {
   return { kind, stop, isReadable, mayBeInFlight };
-}
-
-/** @param wasSent whether a request of the row was sent and its outcome is not known */
-export function conflictError(message: string, wasSent: boolean): RowError {
-  return { code: wasSent ? unclear : 'conflict', message };
 }
 
 /** Returns the error to record for a row, with the service's own code and message if it sent any. */

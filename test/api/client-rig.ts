@@ -45,7 +45,7 @@ export function createClientRig(options: ClientRigOptions) {
       };
     },
   };
-  const { governor } = createRig({ clock: watched, maxWait: options.maxWait ?? 90_000, random: () => random });
+  const { limits } = createRig({ clock: watched, maxWait: options.maxWait ?? 90_000, random: () => random });
   const times: number[] = [];
   const transport = createUndiciTransport();
   const client = createClient({
@@ -59,7 +59,7 @@ export function createClientRig(options: ClientRigOptions) {
       options.onSend?.(request);
       return response;
     },
-    governor,
+    limits,
     clock: watched,
     timeout: 30_000,
     interrupted,
@@ -71,9 +71,9 @@ export function createClientRig(options: ClientRigOptions) {
   });
   return {
     client,
-    governor,
+    limits,
     clock,
-    permit: () => governor.admit(new AbortController().signal),
+    permit: () => limits.admitOne(new AbortController().signal),
     /** When each request was sent, by the monotonic clock, from 0 for the first. */
     sentAt: () => times.map((time) => time - (times[0] ?? 0)),
     list: async () => {

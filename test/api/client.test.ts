@@ -66,16 +66,16 @@ describe('a client of the sandbox', () => {
   const visit = ({ service, clock }: Shop) => createClientRig({ url: service.url, key: service.key, clock });
 
   test('learns the limits from a response', async () => {
-    const { client, governor, clock } = visit(await openShop({ plan: 'free' }));
+    const { client, limits, clock } = visit(await openShop({ plan: 'free' }));
     await client.probe();
-    expect(governor.lastSeen).toMatchObject({ limit: 60, remaining: 59, resetAt: clock.now() + 40_000 });
+    expect(limits.lastSeen).toMatchObject({ limit: 60, remaining: 59, resetAt: clock.now() + 40_000 });
   });
 
   test('reads a list without rate limit headers, and reports no limits', async () => {
     const faults = ['*:without=x-ratelimit-limit,x-ratelimit-remaining,x-ratelimit-reset,date'];
-    const { list, governor } = visit(await openShop({ faults }));
+    const { list, limits } = visit(await openShop({ faults }));
     expect(await list()).toHaveLength(24);
-    expect(governor.lastSeen).toBeUndefined();
+    expect(limits.lastSeen).toBeUndefined();
   });
 });
 

@@ -53,7 +53,7 @@ test('admits a request again if its permit expired before sending, and releases 
   };
 
   const options = {
-    governor: { admit },
+    limits: { admitOne: admit },
     transport,
     clock: createTestClock(),
     timeout: 1000,
@@ -62,7 +62,7 @@ test('admits a request again if its permit expired before sending, and releases 
     redact: (text: string) => text,
     random: () => 0,
   };
-  const text = await send({ method: 'PATCH', url, headers: {}, repeatable: false }, options, (answer) =>
+  const text = await send({ method: 'PATCH', url, headers: {}, kind: 'write' }, options, (answer) =>
     answer.text({ most: 1000, of: 'PATCH' }),
   );
   expect(text).toBe('{}');

@@ -49,7 +49,7 @@ describe('redirects to a URL below the base URL', () => {
     expect(server.requests[1]).toMatchObject({ path: '/v1/stock', headers: { authorization: `Bearer ${key}` } });
   });
 
-  test('waits for the governor before it follows a redirect', async () => {
+  test('waits for a permit before it follows a redirect', async () => {
     const spent = { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1768478460' };
     const { list, sentAt } = await openClient([answer(302, '', { location: '/v1/stock', ...spent }), ok]);
     await list();

@@ -4,7 +4,7 @@ import { temporaryFolder } from './support/children.ts';
 import { atMost, faultsOf, goalOf, type Options, type Report, resultTable } from './support/report.ts';
 import { type Contestant, progress, Results, runRounds } from './support/rounds.ts';
 import { type Served, serve, settingsFor } from './support/served.ts';
-import { clock, headOf, openBenchState } from './support/state.ts';
+import { headOf, openBenchState } from './support/state.ts';
 
 const commands = ['history list --limit 10', 'history show', 'undo --dry-run'] as const;
 
@@ -60,13 +60,8 @@ async function generateHistory(folder: string, runs: number, served: Served): Pr
   let newest = '';
   for (let index = 0; index < runs; index += 1) {
     const [petId = '1', after = 0] = pets[index % pets.length] ?? [];
-    const row = { row: 1, petId: BigInt(petId) };
-    const change = { ...row, line: 1, before: after - 1, after, reason: undefined, ref: undefined };
-    const log = await state.history.begin(headOf(served.url), [change]);
-    await log.intend([{ ...row, inFlightUntil: clock.monotonic() + 30_000 }], undefined);
-    await log.settle([{ ...row, result: 'applied', quantity: after }]);
-    await log.end();
-    newest = log.run;
+    const row = { row: 1, line: 1, petId: BigInt(petId), before: after - 1, after };
+    newest = await state.record(headOf(served.url), [row]);
   }
   await state.close();
   return newest;

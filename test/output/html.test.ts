@@ -57,8 +57,8 @@ test('shows the filters of a list and the period of a history in the heading of 
       'History of all stores and environments from 2026-01-01 00:00 to 2026-01-14 23:59: of pet 4',
     ],
     [
-      'history list --user kim --mine --ref D-1 --state done --limit 5',
-      'History of all stores and environments from the first run until now: with the reference D-1; by kim; my own; done; the latest 5',
+      'history list --user kim --ref D-1 --state done --limit 5',
+      'History of all stores and environments from the first run until now: with the reference D-1; by kim; done; the latest 5',
     ],
   ])
     expect((await shop.run(`${command} -o html`)).stdout, command).toContain(`<h1>${heading}</h1>`);

@@ -1,62 +1,53 @@
-import { Governor } from '../../src/rate-limit/governor.ts';
-import type { GovernorOptions } from '../../src/rate-limit/governor-options.ts';
-import type { KeyLimits } from '../../src/rate-limit/key-limits.ts';
-import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
+import { GateFile } from '../../src/rate-limit/gate-file.ts';
+import { Limits, type LimitsOptions } from '../../src/rate-limit/limits.ts';
+import { type LimitsStore, limitsInMemory } from '../../src/rate-limit/limits-row.ts';
 import type { Headers, ResponseHead } from '../../src/rate-limit/permits.ts';
-import type { ProcessIdentity } from '../../src/shared/processes.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
-export interface RigOptions extends Partial<Omit<GovernorOptions, 'clock'>> {
+export interface RigOptions extends Partial<Omit<LimitsOptions, 'clock' | 'gates'>> {
   readonly clock?: VirtualClock;
+  /** The folders of the gate file. */
+  readonly folders?: readonly string[];
 }
 
-/** A governor, and what it reported about its waits. */
+/** The limits of one process, and what they reported. */
 export interface Rig {
-  readonly governor: Governor;
+  readonly limits: Limits;
   readonly clock: VirtualClock;
   readonly announced: readonly number[];
   readonly warnings: readonly string[];
-  readonly limits: KeyLimits;
-  /** Sends one request, which gets its response at once. @returns when it was sent, by the monotonic clock */
+  readonly store: LimitsStore;
+  readonly folders: readonly string[];
+  /** Sends one request, which gets its answer at once. @returns when it was sent, by the monotonic clock */
   ask(answer: ResponseHead): Promise<number>;
-  /** Sends one request, which gets its response at once. @returns how many milliseconds later the next one is sent */
+  /** Sends one request, which gets its answer at once. @returns how many milliseconds later the next one is sent */
   waitAfter(answer: ResponseHead): Promise<number>;
-  /** Returns a governor of another process, with the same clock and store. */
+  /** Returns the limits of another process, with the same clock, state and folders. */
   beside(changes?: RigOptions): Rig;
 }
 
 export const scope = '1'.repeat(32);
 export const unaborted = new AbortController().signal;
 
-let nextPid = 1;
-
-/** Returns a process of this machine with a new pid. */
-export function processWith(changes: Partial<ProcessIdentity> = {}): ProcessIdentity {
-  return { host: 'till', namespace: 'pid:[1]', boot: 'test', pid: nextPid++, startedAt: '7', ...changes };
-}
-
 export function createRig({
   clock = createVirtualClock(),
-  limits = new MemoryLimits(),
+  store = limitsInMemory(clock),
+  folders = [newFolder()],
   ...changes
 }: RigOptions = {}): Rig {
   const announced: number[] = [];
   const warnings: string[] = [];
-  const governor = new Governor({
-    clock,
-    limits,
-    scope,
-    permitLifetime: 31_000,
-    self: processWith(),
-    env: 'staging',
-    maxWait: 90_000,
-    random: () => 0,
+  const limits = new Limits({
+    ...{ clock, store, scope, target: 'staging', permitLifetime: 31_000, maxWait: 90_000 },
+    ...{ isBulk: false, isBoundPerWait: false, random: () => 0, gates: new GateFile(folders, clock) },
     onWait: (ms) => announced.push(ms),
-    onUnbelievable: (line) => warnings.push(line),
+    warn: (line) => warnings.push(line),
     ...changes,
   });
   const ask = async (answer: ResponseHead) => {
-    const permit = await governor.admit(unaborted);
+    const permit = await limits.admitOne(unaborted);
+    permit.beginSend();
     const sentAt = clock.monotonic();
     await permit.recordResponse(answer).persisted;
     return sentAt;
@@ -65,18 +56,18 @@ export function createRig({
     const first = await ask(answer);
     return (await ask(ok())) - first;
   };
-  const beside = (others: RigOptions = {}) => createRig({ clock, limits, ...others });
-  return { governor, clock, announced, warnings, limits, ask, waitAfter, beside };
+  const beside = (others: RigOptions = {}) => createRig({ clock, store, folders, ...others });
+  return { limits, clock, announced, warnings, store, folders, ask, waitAfter, beside };
 }
 
-/** Returns a governor that knows how many requests are left in a window that ends in 40 s. */
+/** Returns limits that know how many requests are left in a window that ends in 40 s. */
 export async function known(left: number, options?: RigOptions) {
   const rig = createRig(options);
   await rig.ask(ok(told(left, 40_000, rig.clock.now())));
   return rig;
 }
 
-/** Returns the headers of a response about a window that ends `resetIn` ms after `now`, by the service's clock. */
+/** Returns the headers of an answer about a window that ends `resetIn` ms after `now`, by the service's clock. */
 export function told(remaining: number, resetIn: number, now: number): Headers {
   return {
     date: new Date(now).toUTCString(),

@@ -12,14 +12,10 @@ export interface ProcessPlan {
   readonly killedAt?: number;
   /** When the process is stopped (SIGSTOP), and for how long. */
   readonly stops?: readonly (readonly [at: number, length: number])[];
-  /** When the process's wall clock is stepped, and by how much. */
-  readonly steps?: readonly (readonly [at: number, ms: number])[];
-  /** The number of its machine. Processes of one machine share a store. */
+  /** The number of its machine. Processes of one machine share its clock and its gate file. */
   readonly machine?: number;
-  /** Milliseconds by which its clocks are ahead of the timeline. It then has its own boot id. */
-  readonly ahead?: { readonly monotonic: number; readonly wall: number };
   readonly bulk?: boolean;
-  /** How many permits each worker requests at once. With a minimum of 2, their requests are sent one after another. */
+  /** How many permits each worker asks for at once. With a minimum of 2, their requests are sent one after another. */
   readonly want?: PermitCount;
 }
 
@@ -30,14 +26,14 @@ export interface Scenario {
   readonly latency: readonly [number, number];
   /** Least and greatest time to connect, between admission and sending. */
   readonly connecting?: readonly [number, number];
-  /** Milliseconds by which our wall clock is ahead of true time. */
+  /** Milliseconds by which the clock of each machine is ahead of true time. */
   readonly skew?: number;
   readonly maxWait?: number;
   /** Requests per second of other clients, which send as long as the simulation runs. */
   readonly foreign?: number;
   /** How many in a thousand requests or responses are lost. */
   readonly lost?: number;
-  /** Duration of a store's transaction. It takes effect halfway, so the state that it returns is half as old. */
+  /** Duration of a transaction, which takes effect halfway. */
   readonly storeLatency?: number;
   readonly seed: number;
 }
@@ -49,12 +45,10 @@ export interface Outcome {
   readonly limited: number;
   readonly refusals: readonly Refusal[];
   /**
-   * Requests that arrived within a Retry-After that their process knew of when it sent them. A process knows its own
-   * 429s at once, and those of other processes of its machine once they are in the store.
+   * Requests that arrived within a Retry-After that their machine knew of when they were sent, or another machine for
+   * longer than knowledge may be old.
    */
   readonly inside: number;
-  /** The longest time from a 429 until it was in the store. Processes that are stopped at times don't count. */
-  readonly slowest429: number;
   /** The most 429 episodes in one window. All 429s of requests sent before the first was known are one. */
   readonly episodesPerWindow: number;
   /** The highest rate of other clients that any process has inferred. */

@@ -9,8 +9,6 @@ export interface SimulatedServiceOptions {
   readonly start: number;
   /** How much faster the service's clock runs than ours: 0.0001 is 100 ppm. */
   readonly drift?: number;
-  /** Milliseconds by which the clock of the backend that handles every other request is ahead. */
-  readonly ahead?: number;
   /** Milliseconds after its end at which a window is reset. */
   readonly late?: number;
   /** Which headers a 429 has. */
@@ -43,7 +41,6 @@ export class SimulatedService {
   #firstStrike = Number.NEGATIVE_INFINITY;
   #strikes = 0;
   #bannedUntil = 0;
-  #handled = 0;
 
   constructor(options: SimulatedServiceOptions) {
     this.#options = options;
@@ -60,7 +57,6 @@ export class SimulatedService {
   /** Handles a request. @param isOurs false for other clients, whose refusals aren't recorded */
   handle(at: number, isOurs = true): ResponseHead {
     const now = this.timeAt(at);
-    this.#handled += 1;
     for (const window of this.#windows) this.#roll(window, now);
     const spent = this.#windows.filter((window) => window.used >= window.limit);
     if (now < this.#bannedUntil) return this.#refuse(at, now, this.#bannedUntil, isOurs);
@@ -105,7 +101,6 @@ export class SimulatedService {
   }
 
   #date(now: number): { date: string } {
-    const ahead = this.#handled % 2 === 0 ? 0 : (this.#options.ahead ?? 0);
-    return { date: new Date(now + ahead).toUTCString() };
+    return { date: new Date(now).toUTCString() };
   }
 }

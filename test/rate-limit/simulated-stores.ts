@@ -1,96 +1,119 @@
-import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
-import type { KeyLimits } from '../../src/rate-limit/key-limits.ts';
-import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
-import { SqliteConnection } from '../../src/state/sqlite/connection.ts';
-import { loadEngine } from '../../src/state/sqlite/engine.ts';
-import { makeTables } from '../../src/state/sqlite/schema.ts';
-import { SqliteLimits, SqliteStateDatabase } from '../../src/state/sqlite/sqlite-state.ts';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LimitsStore } from '../../src/rate-limit/limits-row.ts';
+import type { Clock } from '../../src/shared/clock.ts';
+import { openSqlite } from '../../src/state/sqlite.ts';
+import type { Answer } from '../../src/state/statements.ts';
 import { noon } from './scenario.ts';
-import { SimulatedDatabase } from './simulated-database.ts';
-import type { OpenStore } from './simulation.ts';
+import type { Timeline } from './virtual-clock.ts';
 
-/** Runs a simulation with new, empty stores. Others may run at the same time. */
-export type SimulatedStores = <Result>(simulation: (open: OpenStore) => Promise<Result>) => Promise<Result>;
-
-/** Returns a function that creates the store of each machine on first use. */
-function perMachine<Store>(make: () => Store): (machine: number) => Store {
-  const stores = new Map<number, Store>();
-  return (machine) => {
-    const store = stores.get(machine) ?? make();
-    stores.set(machine, store);
-    return store;
-  };
+/** The state of each machine, and the folder of its gate file. */
+export interface SimulatedMachines {
+  /** Opens the state for one process. */
+  open(machine: number, clock: Clock, timeline: Timeline): Promise<LimitsStore & { close?(): Promise<void> }>;
+  folder(machine: number): string;
+  /** Whether all machines share one state. */
+  readonly isShared?: boolean;
 }
 
-/** Stores in memory. The processes of a machine share one. */
-export const inMemory: SimulatedStores = (simulation) => simulation(perMachine(() => new MemoryLimits()));
+/** Runs a simulation on new machines. */
+export type SimulatedStores = <Result>(simulation: (machines: SimulatedMachines) => Promise<Result>) => Promise<Result>;
 
-/**
- * Stores in SQLite. The processes of a machine share a connection to a database in memory, because files and their
- * locks would take most of the time; each caches the limits that it last read.
- */
-export const inSqlite: SimulatedStores = async (simulation) => {
-  const { DatabaseSync } = await loadEngine();
-  const inMemory = class extends DatabaseSync {
-    constructor() {
-      super(':memory:');
-    }
-  };
-  const connections: SqliteConnection[] = [];
-  const clock = { boot: () => 'boot', monotonic: () => 0 };
-  const connectionOf = perMachine(() => {
-    const connection = new SqliteConnection({ DatabaseSync: inMemory }, fileURLToPath(import.meta.url));
-    connections.push(connection);
-    makeTables(connection, clock);
-    return connection;
-  });
-  const open: OpenStore = (machine, ofMachine) =>
-    new SqliteLimits(new SqliteStateDatabase(connectionOf(machine), ofMachine, () => false));
-  return simulation(open).finally(() => {
-    for (const connection of connections) connection.close();
-  });
-};
+/** A row that several processes share, each with its own clock. */
+class SharedRow {
+  #row: Answer | undefined;
 
-export interface DatabasePlan {
-  /** Latency of a round trip in milliseconds, for each process in turn; default: 0. */
-  readonly trips?: readonly number[];
-  /** Milliseconds by which the database's clock is ahead of true time. */
-  readonly ahead?: number;
-  /** When the database crashes and restarts. If undefined, it never does, and other simulations use it, too. */
-  readonly crashes?: readonly number[];
-}
-
-/** Returns stores in one PostgreSQL database. Each process has a connection, and each machine its name for the key. */
-export function inDatabase(): (plan?: DatabasePlan) => SimulatedStores {
-  let opened: Promise<SimulatedDatabase> | undefined;
-  let count = 0;
-  afterAll(async () => (await opened)?.close());
-  return ({ trips = [0], ahead = 0, crashes } = {}) =>
-    async (simulation) => {
-      opened ??= SimulatedDatabase.open();
-      const database = await opened;
-      let passed = () => 0;
-      let clients = 0;
-      const seen = await database.begin(() => noon + ahead + passed(), crashes !== undefined);
-      const nameOf = perMachine(() => `${++count}`.padStart(32, '0'));
-      const open: OpenStore = async (machine, clock, timeline) => {
-        if (clients === 0) for (const at of crashes ?? []) timeline.schedule(at, () => void seen.crash(timeline));
-        passed = () => timeline.passed;
-        const trip = trips[clients++ % trips.length] ?? 0;
-        return named(await database.limits(seen, { clock, timeline, trip }), nameOf(machine));
-      };
-      return simulation(open).finally(() => seen.end());
+  store(moment: () => { readonly now: number; readonly at: number }, isFreshFor = 0): LimitsStore {
+    const answers = () => [this.#row === undefined ? [] : [this.#row]];
+    return {
+      isFreshFor,
+      ask: async () => ({ answers: answers(), moment: moment() }),
+      transact: async (_questions, decide) => {
+        const { writes, result } = decide(answers(), moment());
+        for (const { values } of writes) {
+          const [, version = null, at = null, state = null] = values;
+          this.#row = { version, at, state };
+        }
+        return result;
+      },
     };
+  }
 }
 
-/** Returns limits that use this name for the one key of a simulation. */
-function named(limits: KeyLimits, name: string): KeyLimits {
+async function withFolders<Result>(run: (folder: (machine: number) => string) => Promise<Result>): Promise<Result> {
+  const root = mkdtempSync(join(tmpdir(), 'petstock-'));
+  try {
+    return await run((machine) => {
+      const folder = join(root, `${machine}`);
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      return folder;
+    });
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+/** States in memory. The processes of a machine share one. */
+export const inMemory: SimulatedStores = (simulation) =>
+  withFolders((folder) => {
+    const rows = new Map<number, SharedRow>();
+    return simulation({
+      folder,
+      open: async (machine, clock) => {
+        const row = rows.get(machine) ?? new SharedRow();
+        rows.set(machine, row);
+        return row.store(() => ({ now: clock.now(), at: clock.monotonic() }));
+      },
+    });
+  });
+
+/** SQLite files. The processes of a machine have connections of their own to one file. */
+export const inSqlite: SimulatedStores = (simulation) =>
+  withFolders(async (folder) => {
+    const stores: { close(): Promise<void> }[] = [];
+    const open: SimulatedMachines['open'] = async (machine, clock) => {
+      const store = await openSqlite({ folder: folder(machine), clock, warn: () => {} });
+      stores.push(store);
+      return store;
+    };
+    return simulation({ folder, open }).finally(async () => {
+      for (const store of stores) await store.close();
+    });
+  });
+
+/** One state that all machines share, as PostgreSQL is one: it has its own clock, and asking it takes a while. */
+export const shared: SimulatedStores = (simulation) =>
+  withFolders((folder) => {
+    const row = new SharedRow();
+    return simulation({
+      folder,
+      isShared: true,
+      open: async (_machine, clock, timeline) => {
+        const store = row.store(() => ({ now: noon + timeline.passed, at: clock.monotonic() }), 250);
+        return slowed(store, clock, 10);
+      },
+    });
+  });
+
+/** Returns the store with a latency of `ms` for each question and transaction, which take effect halfway. */
+export function slowed(store: LimitsStore, clock: Clock, ms: number): LimitsStore {
+  if (ms === 0) return store;
+  const trip = async <Result>(work: (at: number) => Promise<Result>): Promise<Result> => {
+    const at = clock.monotonic();
+    await clock.sleep(ms / 2);
+    const result = await work(at);
+    await clock.sleep(ms / 2);
+    return result;
+  };
   return {
-    fold: (_scope, records) => limits.fold(name, records),
-    ...(limits.read && { read: async () => (await limits.read?.(name)) ?? limits.peek(name) }),
-    peek: () => limits.peek(name),
-    list: () => limits.list(),
-    clear: () => limits.clear(name),
+    isFreshFor: store.isFreshFor,
+    ask: (questions) =>
+      trip(async (at) => {
+        const { answers, moment } = await store.ask(questions);
+        return { answers, moment: { now: moment.now, at } };
+      }),
+    transact: (questions, decide, isDurable) =>
+      trip((at) => store.transact(questions, (answers, { now }) => decide(answers, { now, at }), isDurable)),
   };
 }

@@ -39,7 +39,7 @@ const plain: fc.Arbitrary<ProcessPlan> = fc.record({
   startsAt: integer(0, 5000),
   want,
 });
-/** Processes that are killed, stopped, or have their wall clock stepped. */
+/** Processes that are killed or stopped. */
 const rough: fc.Arbitrary<ProcessPlan> = fc.record(
   {
     requests: integer(1, 60),
@@ -47,7 +47,6 @@ const rough: fc.Arbitrary<ProcessPlan> = fc.record(
     startsAt: integer(0, 20_000),
     killedAt: integer(0, 60_000),
     stops: pairs(integer(0, 60_000), integer(1, 60_000), 2),
-    steps: pairs(integer(0, 60_000), integer(-100_000, 100_000), 2),
     bulk: fc.boolean(),
     want,
   },
@@ -74,7 +73,6 @@ const leavesWhile429IsWritten: Scenario = {
       concurrency: 4,
       startsAt: 15_157,
       killedAt: 7236,
-      steps: [[37_049, -10_126]],
       bulk: true,
       want: { min: 2, max: 2 },
       machine: 0,
@@ -87,10 +85,6 @@ const leavesWhile429IsWritten: Scenario = {
       bulk: false,
       machine: 1,
       stops: [[31_065, 5778]],
-      steps: [
-        [26_356, 10_502],
-        [9158, -64_971],
-      ],
     },
     {
       requests: 46,
@@ -118,21 +112,6 @@ const dayIsToldLate: Scenario = {
     { requests: 13, concurrency: 7, startsAt: 2236, want: { min: 2, max: 2 } },
     { requests: 19, concurrency: 9, startsAt: 3475, want: { min: 1, max: 1 } },
     { requests: 10, concurrency: 2, startsAt: 1168, want: { min: 2, max: 5 } },
-  ],
-};
-
-/** While five requests connect, the window ends by the clock of the backend that responds first. */
-const othersOnTheirWay: Scenario = {
-  service: { window: 60_000, limit: 6, start: noon + 50_038, drift: 0, ahead: 4000 },
-  latency: [53, 499],
-  connecting: [50, 3000],
-  skew: 0,
-  seed: 1_011_092_650,
-  storeLatency: 0,
-  processes: [
-    { requests: 21, concurrency: 11, startsAt: 3269 },
-    { requests: 35, concurrency: 5, startsAt: 2944 },
-    { requests: 1, concurrency: 7, startsAt: 3491 },
   ],
 };
 
@@ -194,7 +173,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
 
   /** Runs a scenario, and checks that surviving processes got a response to each request, or waited too long. */
   async function run(scenario: Scenario) {
-    const outcome = await stores((open) => simulate(scenario, open));
+    const outcome = await stores((machines) => simulate(scenario, machines));
     const asked = scenario.processes.filter(({ killedAt }) => killedAt === undefined);
     const sum = asked.reduce((total, { requests }) => total + requests, 0);
     expect(outcome.answered + outcome.limited).toBeGreaterThanOrEqual(sum);
@@ -210,17 +189,9 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
         connecting,
         storeLatency,
         processes: upTo(4),
-        // A limit of 1 would show only one of two backends.
-        service: fc
-          .tuple(service, fc.constantFrom(0, 0, 4000))
-          .map(([one, ahead]) => (ahead === 0 ? one : { ...one, ahead, limit: one.limit + 1, window: 60_000 })),
+        service,
       }),
       expectNoRefusals,
-      {
-        found: [othersOnTheirWay],
-        // Slow responses may not show that the clocks of two backends differ by 4 s.
-        isMeant: ({ service, latency }) => service.ahead === undefined || latency[1] < 500,
-      },
     );
 
     check(
@@ -240,7 +211,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
     );
 
     check(
-      'gets no 429 even if processes are killed or stopped, requests lost and clocks stepped',
+      'gets no 429 even if processes are killed or stopped, and requests lost',
       fc.record({ ...always, service: lossyService, connecting, storeLatency, lost, processes: upTo(4, rough) }),
       expectNoRefusals,
     );
@@ -322,10 +293,8 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
           fc.tuple(rough, integer(0, 1)).map(([plan, machine]) => ({ ...plan, machine })),
         ),
       }),
-      ({ inside, service, slowest429 }, { storeLatency = 0, foreign, processes, latency }) => {
+      ({ inside, service }, { foreign, processes, latency }) => {
         expect(inside).toBe(0);
-        // A 429 waits for the transaction under way, and is in the store halfway through its own.
-        expect(slowest429).toBeLessThanOrEqual(1.5 * storeLatency);
         // If other clients use up the window, many requests in flight are refused at once, which may ban the key.
         const isAlone = foreign === 0 && processes.every(({ machine }) => machine === 0);
         if (isAlone && latency[1] <= 300) expect(service.banned).toBe(0);

@@ -1,62 +1,47 @@
 import { setMaxListeners } from 'node:events';
-import { Governor } from '../../src/rate-limit/governor.ts';
-import type { KeyLimits } from '../../src/rate-limit/key-limits.ts';
-import type { LimitRecord } from '../../src/rate-limit/limit-records.ts';
+import { GateFile } from '../../src/rate-limit/gate-file.ts';
+import { Limits } from '../../src/rate-limit/limits.ts';
 import { type Permit, type PermitCount, PermitExpiredError, type ResponseHead } from '../../src/rate-limit/permits.ts';
-import type { Clock } from '../../src/shared/clock.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
-import { processWith, scope } from './rig.ts';
 import type { Outcome, ProcessPlan, Scenario } from './scenario.ts';
 import { seeded } from './seeded.ts';
 import { type Refusal, SimulatedService } from './simulated-service.ts';
-import { inMemory } from './simulated-stores.ts';
+import { inMemory, type SimulatedMachines, slowed } from './simulated-stores.ts';
 import { createTimeline, createVirtualClock, type Timeline, type VirtualClock } from './virtual-clock.ts';
 
 /**
  * Simulates processes until each has finished or was killed.
- * @param openStore called once for each process; default: the processes of a machine share a store in memory
+ * @param machines default: the processes of a machine share a state in memory
  * @throws if that never happens
  */
-export function simulate(scenario: Scenario, openStore?: OpenStore): Promise<Outcome> {
-  if (openStore === undefined) return inMemory((open) => simulate(scenario, open));
-  return new Simulation(scenario, openStore).run();
-}
-
-/** Opens a machine's store. @param clock of the process that opens it */
-export type OpenStore = (machine: number, clock: Clock, timeline: Timeline) => KeyLimits | Promise<KeyLimits>;
-
-function clockAhead(clock: VirtualClock, { monotonic, wall }: NonNullable<ProcessPlan['ahead']>): VirtualClock {
-  return {
-    ...clock,
-    boot: () => `boot ${monotonic} ${wall}`,
-    monotonic: () => clock.monotonic() + monotonic,
-    now: () => clock.now() + wall,
-  };
-}
-
-interface Process {
-  readonly machine: number;
+export function simulate(scenario: Scenario, machines?: SimulatedMachines): Promise<Outcome> {
+  if (machines === undefined) return inMemory((made) => simulate(scenario, made));
+  return new Simulation(scenario, machines).run();
 }
 
 /** The parts of a process that its workers use. */
 interface Sender {
-  readonly governor: Governor;
+  readonly limits: Limits;
+  /** Admits several requests, and waits until that is possible. */
+  admit(want: PermitCount): Promise<readonly Permit[]>;
   readonly clock: VirtualClock;
-  readonly self: Process;
+  readonly machine: number;
+  /** How many connections are open and unused. */
+  idle: number;
 }
 
-/** A 429 that a process got. The others of its machine can know of it once it is in the store. */
 interface KnownRefusal extends Refusal {
-  readonly by: Process;
-  readonly answeredAt: number;
-  isStored: boolean;
+  readonly machine: number;
+  readonly knownAt: number;
 }
 
 const timeout = 30_000;
+/** How long after a 429 of another machine a request may still leave, in milliseconds: knowledge is at most 1 s old. */
+const lagOfOthers = 1100;
 
 class Simulation {
   readonly #scenario: Scenario;
-  readonly #newStore: OpenStore;
+  readonly #machines: SimulatedMachines;
   readonly #timeline: Timeline;
   readonly #service: SimulatedService;
   readonly #random: () => number;
@@ -66,12 +51,12 @@ class Simulation {
   readonly #episodes = new Map<number, number>();
   /** A signal that never aborts. Each simulation has its own, because killed processes leave their listeners on it. */
   readonly #never = new AbortController().signal;
-  readonly #count = { answered: 0, limited: 0, inside: 0, foreignRate: 0, slowest429: 0 };
+  readonly #count = { answered: 0, limited: 0, inside: 0, foreignRate: 0 };
   #isOver = false;
 
-  constructor(scenario: Scenario, openStore: OpenStore) {
+  constructor(scenario: Scenario, machines: SimulatedMachines) {
     this.#scenario = scenario;
-    this.#newStore = openStore;
+    this.#machines = machines;
     this.#timeline = createTimeline(scenario.processes.length * 100_000);
     this.#service = new SimulatedService(scenario.service);
     this.#random = seeded(scenario.seed);
@@ -96,67 +81,58 @@ class Simulation {
 
   /** Runs one process until it has finished or is killed. */
   async #live(plan: ProcessPlan): Promise<void> {
-    const { machine = 0, startsAt = 0, killedAt = Number.POSITIVE_INFINITY, bulk = false } = plan;
+    const { startsAt = 0, killedAt = Number.POSITIVE_INFINITY } = plan;
     const clock = this.#clockOf(plan);
     const killed = new Promise<void>((resolve) => {
       if (killedAt < Number.POSITIVE_INFINITY) this.#timeline.schedule(killedAt, resolve);
     });
     const work = async () => {
       await clock.sleep(startsAt);
-      const self = { machine };
-      const governor = new Governor({
-        clock,
-        limits: await this.#openStore(plan, clock, self),
-        scope,
-        env: 'staging',
-        maxWait: this.#scenario.maxWait ?? Number.POSITIVE_INFINITY,
-        permitLifetime: timeout + 1000,
-        bulk,
-        self: processWith(),
-        random: this.#random,
-        onWait: () => {},
-      });
+      const sender = await this.#sender(plan, clock);
       const jobs = { left: plan.requests };
-      const sender = { governor, clock, self };
       await Promise.all(Array.from({ length: plan.concurrency }, () => this.#work(sender, jobs, plan.want)));
+      this.#count.foreignRate = Math.max(this.#count.foreignRate, sender.limits.state.foreignRate);
     };
     await Promise.race([work(), killed]);
   }
 
-  #clockOf({ stops = [], steps = [], killedAt = Number.POSITIVE_INFINITY, ahead }: ProcessPlan): VirtualClock {
+  async #sender({ machine = 0, bulk = false }: ProcessPlan, clock: VirtualClock): Promise<Sender> {
+    const opened = await this.#machines.open(machine, clock, this.#timeline);
+    const store = slowed(opened, clock, this.#scenario.storeLatency ?? 0);
+    const limits = new Limits({
+      ...{ store, clock, scope: 'key', target: 'staging' },
+      gates: new GateFile([this.#machines.folder(machine)], clock),
+      maxWait: this.#scenario.maxWait ?? Number.POSITIVE_INFINITY,
+      permitLifetime: timeout + 1000,
+      isBoundPerWait: false,
+      isBulk: bulk,
+      random: this.#random,
+      onWait: () => {},
+      warn: (line) => {
+        throw new Error(line);
+      },
+    });
+    const admit = async (want: PermitCount) => {
+      for (;;) {
+        const { permits, retryAt } = await store.transact([limits.reading], ([rows], moment) => {
+          const admission = limits.admit(rows?.[0], moment, want);
+          return { writes: admission.writes, result: admission };
+        });
+        if (permits.length > 0) return permits;
+        await limits.wait(retryAt, this.#never);
+      }
+    };
+    return { limits, admit, clock, machine, idle: 0 };
+  }
+
+  #clockOf({ stops = [], killedAt = Number.POSITIVE_INFINITY }: ProcessPlan): VirtualClock {
     const ends = (at: number) => stops.filter(([from, length]) => at >= from && at < from + length);
-    const clock = createVirtualClock({
+    return createVirtualClock({
       start: Math.round(this.#service.timeAt(0)) + (this.#scenario.skew ?? 0),
       timeline: this.#timeline,
       resumesAt: (at) =>
         at >= killedAt ? Number.POSITIVE_INFINITY : Math.max(at, ...ends(at).map(([from, length]) => from + length)),
     });
-    for (const [at, ms] of steps) this.#timeline.schedule(at, () => clock.step(ms));
-    return ahead === undefined ? clock : clockAhead(clock, ahead);
-  }
-
-  /** Opens the store of a machine, with the latency of the scenario. */
-  async #openStore({ stops = [] }: ProcessPlan, clock: VirtualClock, self: Process): Promise<KeyLimits> {
-    const limits = await this.#newStore(self.machine, clock, this.#timeline);
-    const delay = (this.#scenario.storeLatency ?? 0) / 2;
-    return {
-      fold: async (name, records) => {
-        if (delay > 0) await clock.sleep(delay);
-        const state = await limits.fold(name, records);
-        const took = this.#store(self, records);
-        // A stopped process writes nothing, so its 429s take longer.
-        if (stops.length === 0) this.#count.slowest429 = Math.max(this.#count.slowest429, took);
-        this.#count.foreignRate = Math.max(this.#count.foreignRate, state.foreignRate);
-        if (delay === 0) return state;
-        const copy = structuredClone(state);
-        await clock.sleep(delay);
-        return copy;
-      },
-      ...(limits.read && { read: (name: string) => Promise.resolve(limits.read?.(name) ?? limits.peek(name)) }),
-      peek: (name) => limits.peek(name),
-      list: () => limits.list(),
-      clear: (name) => limits.clear(name),
-    };
   }
 
   /** Runs one of the concurrent workers of a process. */
@@ -178,20 +154,27 @@ class Simulation {
 
   /** @returns how many got a response other than a 429 */
   async #attemptSeveral(sender: Sender, want: PermitCount): Promise<number> {
-    const permits = await sender.governor.admitSeveral(want, this.#never);
+    const permits = await sender.admit(want);
     const results: boolean[] = [];
     if (want.min === 2) for (const permit of permits) results.push(await this.#attempt(sender, permit));
     else results.push(...(await Promise.all(permits.map((permit) => this.#attempt(sender, permit)))));
+    await sender.limits.save();
     return results.filter((isAnswered) => isAnswered).length;
   }
 
   /** Makes one attempt, from admission to response. @returns whether it got a response other than a 429 */
-  async #attempt({ clock, self }: Sender, permit: Permit): Promise<boolean> {
-    await clock.sleep(this.#between(this.#scenario.connecting ?? [0, 0]));
-    if (!(await this.#leave(permit))) return false;
+  async #attempt(sender: Sender, permit: Permit): Promise<boolean> {
+    const { clock, limits, machine } = sender;
+    if (sender.idle > 0) sender.idle -= 1;
+    else await clock.sleep(this.#between(this.#scenario.connecting ?? [0, 0]));
+    await limits.refresh();
+    if (!(await this.#leave(permit))) {
+      sender.idle += 1;
+      return false;
+    }
     const leftAt = this.#timeline.passed;
     const arrivesAt = leftAt + this.#between(this.#scenario.latency);
-    if (this.#isForbidden(self, arrivesAt)) this.#count.inside += 1;
+    if (this.#isForbidden(machine, arrivesAt)) this.#count.inside += 1;
     const isLost = this.#random() * 1000 < (this.#scenario.lost ?? 0);
     const arrives = !isLost || this.#random() < 0.5;
     const answer = arrives ? await this.#arrival(arrivesAt) : undefined;
@@ -200,8 +183,8 @@ class Simulation {
       await permit.forfeit();
       return false;
     }
-    // Notes the 429 first, because a store without latency has it at once.
-    if (answer.status === 429) this.#note(self, leftAt, arrivesAt);
+    sender.idle += 1;
+    if (answer.status === 429) this.#note(machine, leftAt, arrivesAt);
     await permit.recordResponse(answer).persisted;
     return answer.status !== 429;
   }
@@ -224,28 +207,22 @@ class Simulation {
     });
   }
 
-  /** Notes a 429. From then on its process may send nothing, and once it is stored, nor may its machine. */
-  #note(by: Process, leftAt: number, at: number): void {
+  /** Notes a 429. From then on its machine may send nothing. */
+  #note(machine: number, leftAt: number, at: number): void {
     const refusal = this.#service.refusals.find((one) => one.at === at);
     if (refusal === undefined) throw new Error('a 429 came that the service has not answered');
     const window = Math.floor(this.#service.timeAt(at) / this.#scenario.service.window);
-    const isNew = this.#known.every((one) => one.by.machine !== by.machine || leftAt >= one.until);
+    const isNew = this.#known.every((one) => one.machine !== machine || leftAt >= one.until);
     if (isNew) this.#episodes.set(window, (this.#episodes.get(window) ?? 0) + 1);
-    this.#known.push({ ...refusal, by, answeredAt: this.#timeline.passed, isStored: false });
+    this.#known.push({ ...refusal, machine, knownAt: this.#timeline.passed });
   }
 
-  /** Marks the 429s among these records as stored. @returns the longest time in milliseconds that one of them took */
-  #store(by: Process, records: readonly LimitRecord[]): number {
-    const count = records.filter((record) => record.type === 'answer' && record.status === 429).length;
-    const arrived = this.#known.filter((one) => one.by === by && !one.isStored).slice(0, count);
-    for (const one of arrived) one.isStored = true;
-    return Math.max(0, ...arrived.map(({ answeredAt }) => this.#timeline.passed - answeredAt));
-  }
-
-  /** Reports whether a process knows that no request may arrive at this time. */
-  #isForbidden(self: Process, arrivesAt: number): boolean {
-    return this.#known.some(({ by, isStored, until }) => {
-      return arrivesAt < until && (by === self || (isStored && by.machine === self.machine));
+  /** Reports whether a machine knows that no request may arrive at this time. */
+  #isForbidden(ours: number, arrivesAt: number): boolean {
+    const isShared = this.#machines.isShared ?? false;
+    return this.#known.some(({ machine, knownAt, until }) => {
+      const lag = machine === ours ? 0 : isShared ? lagOfOthers : Number.POSITIVE_INFINITY;
+      return arrivesAt < until && this.#timeline.passed >= knownAt + lag;
     });
   }
 

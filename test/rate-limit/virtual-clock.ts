@@ -8,8 +8,6 @@ export interface Timeline {
   advance(ms: number): void;
   /** @returns a function that cancels the event */
   schedule(at: number, run: () => void): () => void;
-  /** Keeps time still until real work is done. */
-  standStill<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Rejects when there are no more events, or were too many. */
   readonly stalled: Promise<never>;
 }
@@ -25,16 +23,12 @@ export function createTimeline(maxEvents = 1_000_000): Timeline {
   let passed = 0;
   let runs = 0;
   let isRunning = false;
-  let works = 0;
-  let isStanding = false;
   let stall: (reason: Error) => void = () => {};
   const stalled = new Promise<never>((_, reject) => {
     stall = reject;
   });
   stalled.catch(() => {});
   const runNext = () => {
-    isStanding = works > 0;
-    if (isStanding) return;
     const next = events.pop();
     runs += 1;
     if (next === undefined || runs > maxEvents) {
@@ -65,16 +59,6 @@ export function createTimeline(maxEvents = 1_000_000): Timeline {
         if (found >= 0) events.splice(found, 1);
       };
     },
-    standStill: async (work) => {
-      works += 1;
-      try {
-        return await work();
-      } finally {
-        works -= 1;
-        if (works === 0 && isStanding) afterAllThatFollows(runNext);
-        if (works === 0) isStanding = false;
-      }
-    },
     stalled,
   };
 }
@@ -98,13 +82,12 @@ export interface VirtualClockOptions {
   /** Start of the wall clock: milliseconds since the Unix epoch. */
   readonly start?: number;
   readonly timeline?: Timeline;
-  readonly boot?: string;
   /** Returns when the process can run an event that is due at `at`, or infinity if it is dead. */
   resumesAt?(at: number): number;
 }
 
 export function createVirtualClock(options: VirtualClockOptions = {}): VirtualClock {
-  const { start = Date.UTC(2026, 0, 15, 12, 0, 20), timeline = createTimeline(), boot = 'test' } = options;
+  const { start = Date.UTC(2026, 0, 15, 12, 0, 20), timeline = createTimeline() } = options;
   const { resumesAt = (at: number) => at } = options;
   let stepped = 0;
   const sleeps: number[] = [];
@@ -120,7 +103,6 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
   return {
     sleeps,
     now: () => start + timeline.passed + stepped,
-    boot: () => boot,
     monotonic: () => timeline.passed,
     advance: timeline.advance,
     step: (ms) => {

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import path, { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { resolveFolders, runtimeFolders, usualFolder } from '../../src/settings/folders.ts';
+import { expect, test } from 'vitest';
+import { resolveFolders, temporaryFolder, usualFolder } from '../../src/settings/folders.ts';
 
 const foldersOf = (platform: string, home: string, env = {}) => resolveFolders({ platform, home: () => home, env });
 
@@ -57,28 +57,10 @@ test.each(['linux', 'darwin', 'win32'])(
   },
 );
 
-describe('runtimeFolders', () => {
-  const user = process.geteuid?.() ?? 'user';
-  const [fixed, login] = [`/tmp/petstock-${user}`, `/run/user/${user}`];
-  const temporary = join(tmpdir(), `petstock-${user}`);
-
-  test.each<[what: string, env: Record<string, string>, hasLogin: boolean, expected: readonly string[]]>([
-    ['for a login', { XDG_RUNTIME_DIR: login }, true, [fixed, `${login}/petstock`, temporary]],
-    ['for cron or sudo during a login', {}, true, [fixed, `${login}/petstock`, temporary]],
-    ['without a login', {}, false, [fixed, temporary]],
-    [
-      'for a session with another folder',
-      { XDG_RUNTIME_DIR: '/s' },
-      true,
-      [fixed, '/s/petstock', `${login}/petstock`, temporary],
-    ],
-    ['with a variable that is not a path', { XDG_RUNTIME_DIR: 'run' }, true, [fixed, `${login}/petstock`, temporary]],
-    ['with PETSTOCK_RUNTIME_DIR alone', { PETSTOCK_RUNTIME_DIR: '/r/', XDG_RUNTIME_DIR: login }, true, ['/r']],
-  ])('returns the runtime folders %s', (_what, env, hasLogin, expected) => {
-    expect(runtimeFolders(env, (path) => hasLogin && path === login)).toEqual([...new Set(expected)]);
-  });
-
-  test('refuses a relative PETSTOCK_RUNTIME_DIR', () => {
-    expect(() => runtimeFolders({ PETSTOCK_RUNTIME_DIR: './r' })).toThrow('must be an absolute path');
-  });
+test.each([
+  [{}, tmpdir()],
+  [{ TMPDIR: '/t' }, '/t'],
+  [{ TMPDIR: 't' }, tmpdir()],
+])('finds the folder for gates in the temporary folder of the system: %j', (env, folder) => {
+  expect(temporaryFolder(env)).toBe(join(folder, `petstock-${process.geteuid?.() ?? 'user'}`));
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { isOursOrRoots, userOf } from '../../src/shared/account.ts';
 import { FailureError, failureText, memoryShortage, serviceQuotes, UnavailableError } from '../../src/shared/errors.ts';
 import { withOption, withValue } from '../../src/shared/hint.ts';
-import { isOfGateway, statusMeaning } from '../../src/shared/http-status.ts';
+import { statusMeaning } from '../../src/shared/http-status.ts';
 import { endOfValue, skipSpace } from '../../src/shared/json-text.ts';
 import { orInterrupted } from '../../src/shared/or-interrupted.ts';
 import { capitalized, quoted, sentence } from '../../src/shared/parsed.ts';
@@ -21,10 +21,6 @@ test.each<[string, number[]]>([
   ['failed', [100, 199, 201, 204, 206, 299, 500, 501, 503, 505, 519]],
 ])('gives the meaning %s to the statuses %j', (meaning, statuses) => {
   for (const status of statuses) expect(statusMeaning(status), `${status}`).toBe(meaning);
-});
-
-test('recognizes 502, 503 and 504 as statuses of a gateway', () => {
-  expect([500, 501, 502, 503, 504, 505].filter(isOfGateway)).toEqual([502, 503, 504]);
 });
 
 describe('the end of a JSON value in a text that may be cut off', () => {

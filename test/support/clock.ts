@@ -27,7 +27,6 @@ export function createTestClock(start = Date.UTC(2026, 0, 15, 12, 0, 20)): TestC
   };
   return {
     now: () => wall,
-    boot: () => 'test',
     monotonic: () => monotonic,
     sleeps,
     advance,

@@ -58,6 +58,8 @@ export interface RunOptions {
   /** Wraps the transport: a stopped process waits here, and a killed process waits for ever. */
   around?(send: () => Promise<HttpResponse>): Promise<HttpResponse>;
   onSent?(request: RecordedRequest): void;
+  /** Opens the state in place of `openState`, for example to release the locks of a process that is killed. */
+  readonly openState?: Context['openState'];
   /** Returns a number in [0, 1); default 0.5. */
   random?(): number;
 }
@@ -86,13 +88,9 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
   };
   const context: Context = {
     argv,
-    // Notes are tested where they are printed, which is not only on a terminal with this variable. The limits of other
-    // runs in the runtime folder of this machine must not affect the test.
-    env: {
-      PETSTOCK_VERBOSE: 'true',
-      PETSTOCK_RUNTIME_DIR: join(options.folders.state, '..', 'runtime'),
-      ...options.env,
-    },
+    // Notes are tested where they are printed, which is not only on a terminal with this variable. The gates of other
+    // runs in the temporary folder of this machine must not affect the test.
+    env: { PETSTOCK_VERBOSE: 'true', TMPDIR: join(options.folders.state, '..'), ...options.env },
     stdin: {
       ...input(options.stdin, isTerminal('stdin')),
       ...(options.keys && { keys: () => keysOf(options.keys ?? []) }),
@@ -108,11 +106,9 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
       return options.openPager(command);
     },
     folders: options.folders,
-    processes: {
-      self: { host: options.host ?? 'test', namespace: '', boot: options.host ?? 'test', pid: 1, startedAt: '1' },
-      isGone: () => false,
-      isStopped: () => false,
-    },
+    self: { host: options.host ?? 'test', pid: 1 },
+    suspension: { add: () => () => {} },
+    ...(options.openState && { openState: options.openState }),
     prompts: { password: unasked, confirm: unasked, text: unasked, ...options.prompts },
     interrupted: options.interrupted ?? ctrlC.signal,
     onHangup: () => {},

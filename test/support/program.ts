@@ -124,7 +124,7 @@ function environment({ home = temporaryHome(), env }: ProgramOptions): NodeJS.Pr
     PETSTOCK_CONFIG_DIR: home.config,
     PETSTOCK_STATE_DIR: home.state,
     // Rate-limit gates of other programs on this machine must not affect the test.
-    PETSTOCK_RUNTIME_DIR: join(home.folder, 'runtime'),
+    TMPDIR: home.folder,
     // Otherwise, every program that starts first in its home would write the code cache.
     ...(process.platform === 'linux' ? { XDG_CACHE_HOME: inject('cache') } : { PETSTOCK_NO_CACHE: '1' }),
     ...env,

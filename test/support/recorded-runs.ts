@@ -1,7 +1,9 @@
-import type { PlannedRow, RunHead } from '../../src/inventory/run-records.ts';
-import type { Outcome } from '../../src/state/intents-and-outcomes.ts';
+import type { PlannedRow, RecordedResult, RunHead } from '../../src/inventory/run-records.ts';
+import { History } from '../../src/state/history.ts';
+import { countersOf, intend, lastIntent, settle } from '../../src/state/intents.ts';
+import type { Row } from '../../src/state/open-run.ts';
 import { openState } from '../../src/state/open-state.ts';
-import type { State } from '../../src/state/state.ts';
+import type { Store } from '../../src/state/store.ts';
 import type { Shop } from './shop.ts';
 
 /** A row of a run that a test records. Rows with a result were sent; rows that are `pending` were not. */
@@ -11,29 +13,31 @@ export interface TestRow {
   readonly line?: number;
   readonly before?: number | undefined;
   readonly after: number;
-  readonly result: Outcome['result'] | 'pending';
+  readonly result: RecordedResult;
   readonly quantity?: number;
-  readonly error?: Outcome['error'];
+  readonly error?: Row['error'];
   readonly reason?: string;
   readonly ref?: string | undefined;
 }
 
-/** Opens the state of a shop as the process `pid` would, and closes it after `use`. */
-export async function useState<T>(shop: Shop, use: (state: State) => Promise<T>, pid = 7): Promise<T> {
-  const self = { host: 'till-1', namespace: 'pid:[1]', boot: shop.clock.boot(), pid, startedAt: `${pid}` };
+/** The state of a shop, as another process opens it. */
+interface OpenedState {
+  readonly state: Store;
+  readonly history: History;
+}
+
+/** Opens the state of a shop as another process would, and closes it after `use`. */
+export async function useState<T>(shop: Shop, use: (opened: OpenedState) => Promise<T>): Promise<T> {
   const state = await openState({
     folder: shop.folders.state,
-    need: 'history',
+    url: undefined,
     clock: shop.clock,
-    command: 'inventory apply',
-    processes: { self, isGone: () => false, isStopped: () => false },
-    random: Math.random,
     warn: (line) => {
       throw new Error(`the test did not expect a warning: ${line}`);
     },
   });
   try {
-    return await use(state);
+    return await use({ state, history: new History({ store: state, random: Math.random, now: shop.clock.now }) });
   } finally {
     await state.close();
   }
@@ -45,17 +49,21 @@ export async function useState<T>(shop: Shop, use: (state: State) => Promise<T>,
  */
 export async function recordRun(shop: Shop, rows: readonly TestRow[], head: Partial<RunHead> = {}): Promise<string> {
   shop.clock.advance(1000);
-  return await useState(shop, async ({ history }) => {
-    const log = await history.begin({ ...headOf(shop), ...head }, rows.map(plannedRow));
-    const sent = rows.flatMap((row, index) => (row.result === 'pending' ? [] : [outcomeOf(row, index)]));
-    const expires = shop.clock.monotonic() + 1000;
-    await log.intend(
-      sent.map(({ row, petId }) => ({ row, petId, inFlightUntil: expires })),
-      undefined,
-    );
-    await log.settle(sent);
-    await log.end();
-    return log.run;
+  return await useState(shop, async ({ state, history }) => {
+    const run = await history.begin({ ...headOf(shop), ...head }, rows.map(plannedRow));
+    const sent = run.rows.filter((_row, index) => rows[index]?.result !== 'pending');
+    await state.transact([lastIntent(run.service)], ([counters], moment) => {
+      return { writes: intend(run, sent, countersOf(counters).last, moment, 1000), result: undefined };
+    });
+    for (const row of sent) {
+      const { result, quantity, error } = rows[row.row - 1] as TestRow;
+      const written = result === 'applied' ? row.after : undefined;
+      const inFlightUntil = result === 'unknown' ? row.inFlightUntil : undefined;
+      Object.assign(row, { result, quantity: quantity ?? written, error, inFlightUntil });
+    }
+    await state.transact([], (_answers, moment) => ({ writes: settle(run, sent, moment), result: undefined }));
+    await history.end(run);
+    return run.run;
   });
 }
 
@@ -67,8 +75,8 @@ export function headOf(shop: Shop): RunHead {
     store: undefined,
     baseUrl: shop.service.url,
     scope: 'scope',
-    serviceName: shop.service.url,
-    user: 'anna',
+    service: shop.service.url,
+    ...{ user: 'anna', host: 'till-1', pid: 7 },
     file: 'stock.csv',
     unchanged: 0,
   };
@@ -76,8 +84,4 @@ export function headOf(shop: Shop): RunHead {
 
 export function plannedRow({ petId, line, before, after, reason, ref }: TestRow, index: number): PlannedRow {
   return { row: index + 1, line: line ?? index + 2, petId, before, after, reason, ref };
-}
-
-function outcomeOf({ petId, result, quantity, error }: TestRow, index: number): Outcome {
-  return { row: index + 1, petId, result: result as Outcome['result'], quantity, error };
 }

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
-import { loadEngine } from '../../src/state/sqlite/engine.ts';
+import { sqlite } from '../../src/shared/sqlite-engine.ts';
 
 /**
  * Runs statements on the state database in a folder, in order.
  * @returns the rows of the last statement
  */
 export async function stateSql(folder: string, ...statements: readonly string[]) {
-  const { DatabaseSync } = await loadEngine();
-  const database = new DatabaseSync(join(folder, 'state.db'));
+  const database = new (sqlite().DatabaseSync)(join(folder, 'state.db'));
   try {
     return statements.map((sql) => database.prepare(sql).all()).at(-1) ?? [];
   } finally {

@@ -29,7 +29,7 @@ export async function openTeam(stateUrl: string, options: Partial<ServiceOptions
     env,
     machine: async (host: string, ahead: Ahead = { wall: 0, monotonic: 0 }) => {
       const folders = await temporaryFolders();
-      const shop = shopOf({ service, folders, clock: clockAhead(host, ahead), env: { ...env, USER: `of-${host}` } });
+      const shop = shopOf({ service, folders, clock: clockAhead(ahead), env: { ...env, USER: `of-${host}` } });
       return {
         host,
         run: (command: string, options: ShopRunOptions = {}) =>
@@ -40,11 +40,10 @@ export async function openTeam(stateUrl: string, options: Partial<ServiceOptions
   };
 }
 
-function clockAhead(boot: string, { wall, monotonic }: Ahead): Clock {
+function clockAhead({ wall, monotonic }: Ahead): Clock {
   const clock = createSystemClock(hrtime.bigint);
   return {
     ...clock,
-    boot: () => boot,
     now: () => clock.now() + wall,
     monotonic: () => clock.monotonic() + monotonic,
   };

@@ -1,6 +1,7 @@
 import type { Clock } from '../../src/shared/clock.ts';
 import { createTestClock, type TestClock } from './clock.ts';
 import type { RunResult } from './context.ts';
+import { killableState } from './killed-state.ts';
 import type { ListedRun } from './petstock.ts';
 import { type Action, type ScriptedOptions, type ScriptedService, scriptedService } from './scripted-service.ts';
 import {
@@ -59,7 +60,7 @@ export const test = shopTest.extend('till', () => openTill());
 /**
  * Stops a command for ever once it has sent its first PATCH, as if it had been killed.
  * @param action what the service does with that PATCH
- * @param ms how far the clock advances then; after a minute, the command's leases have expired
+ * @param ms how far the clock advances then; after a minute, no request can be under way any more
  * @returns the id of its run
  */
 export async function killAt(
@@ -70,11 +71,13 @@ export async function killAt(
 ): Promise<string> {
   service.next('PATCH', action);
   const sent = service.seen('PATCH').length;
+  const { openState, kill } = killableState();
   let isDead = false;
   const onSent = ({ method }: { readonly method: string }) => {
     isDead ||= method === 'PATCH';
   };
   void run(command, {
+    openState,
     onSent,
     around: (send) => {
       const answer = send();
@@ -83,6 +86,7 @@ export async function killAt(
     },
   });
   await service.untilSeen('PATCH', sent + 1);
+  await kill();
   clock.advance(ms);
   const [newest] = await history();
   if (newest === undefined) throw new Error('there is no run in the history');

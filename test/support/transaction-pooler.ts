@@ -12,12 +12,14 @@ export async function transactionPooler() {
     client.once('data', () => {
       client.write(Buffer.concat([message('R', int32(0)), message('K', int32(127), int32(1)), message('Z', 'I')]));
       client.on('data', (bytes) => {
-        if (bytes.toString('latin1', 0, 1) !== 'Q') return client.end();
-        const statement = bytes.toString('latin1', 5, bytes.length - 1);
-        statements.push(statement);
-        client.write(
-          Buffer.concat([...(/pid/.test(statement) ? rowOfPid : []), message('C', 'DONE\0'), message('Z', 'I')]),
-        );
+        for (let at = 0; at < bytes.length; at += bytes.readInt32BE(at + 1) + 1) {
+          if (bytes.toString('latin1', at, at + 1) !== 'Q') return client.end();
+          const statement = bytes.toString('latin1', at + 5, at + bytes.readInt32BE(at + 1));
+          statements.push(statement);
+          client.write(
+            Buffer.concat([...(/pid/.test(statement) ? rowOfPid : []), message('C', 'DONE\0'), message('Z', 'I')]),
+          );
+        }
       });
     });
   });

@@ -22,7 +22,7 @@ export const defineCompletion = define({
   operands: { '<shell>': shellNames.join(', ') },
   description:
     'Prints a script that lets a shell complete petstock commands when you press TAB. It also completes options and their values, the latest runs and their ' +
-    'pets, stores, counting sessions and files. Completion reads only this machine: it sends nothing and needs ' +
+    'pets, stores and files. Completion reads only this machine: it sends nothing and needs ' +
     'no key. The script calls the petstock on your PATH, so it stays valid after an update.',
   before: installation,
   examples: [

@@ -110,8 +110,7 @@ export const topics = {
           'config set-key)',
         address: 'PETSTOCK_URL_STAGING or _PRODUCTION, the stored one (petstock config set-url). There is no default',
         'shared state': 'PETSTOCK_STATE_URL ("none": this machine\'s own state), the setting state-url',
-        folders:
-          "PETSTOCK_CONFIG_DIR, PETSTOCK_STATE_DIR and PETSTOCK_RUNTIME_DIR, otherwise the platform's own (XDG on Linux)",
+        folders: "PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR, otherwise the platform's own (XDG on Linux)",
         proxy:
           'HTTPS_PROXY or HTTP_PROXY, ALL_PROXY, except for hosts in NO_PROXY and this machine (petstock status shows it)',
         authorities: "Node's own, and those in the files of NODE_EXTRA_CA_CERTS and the setting ca-file",
@@ -187,9 +186,8 @@ export const topics = {
         'sandbox-codes.csv': "the codes and names of the sandbox's pets, once they were changed",
       },
     },
-    'The time before which nothing may be sent with a key is also saved outside the state: in ' +
-      'PETSTOCK_RUNTIME_DIR if that is set, otherwise in the first two usable folders of /tmp/petstock-<uid>, $XDG_RUNTIME_DIR/petstock, /run/user/<uid>/petstock and the ' +
-      'temporary folder. petstock reads all of them, with or without a login session.',
+    'The time before which nothing may be sent with a key is also in gates.ndjson, beside the state. While the state ' +
+      "folder can't be used, that file is in petstock-<uid>, in the system's temporary folder (TMPDIR).",
     'Compiled code for a faster start is in $XDG_CACHE_HOME/petstock or ~/.cache/petstock on Linux; it may be removed ' +
       '(PETSTOCK_NO_CACHE=1 disables it). The licences of everything in petstock are in LICENSES.txt beside the program.',
     'All files have mode 0600. Only the configuration and sandbox.key contain keys; other files contain a hash. The ' +

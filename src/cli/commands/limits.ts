@@ -1,21 +1,20 @@
 import { type LimitRow, limitsView } from '../../output/rate-limit-text.ts';
 import { localTime } from '../../output/time.ts';
 import { plainColumns, type Row } from '../../output/view.ts';
-import type { KeyLimits, KnownKey } from '../../rate-limit/key-limits.ts';
 import { type KeyState, scopeOf } from '../../rate-limit/key-state.ts';
 import { currentGate, type KnownGate, knownLimits } from '../../rate-limit/known-limits.ts';
-import { LimitsWithGateFiles } from '../../rate-limit/limits-with-gate-files.ts';
-import { MemoryLimits } from '../../rate-limit/memory-limits.ts';
+import { clearLimits, type KnownKey, knownKeys } from '../../rate-limit/limits-row.ts';
 import { configOf } from '../../settings/config-file.ts';
 import { maskKey, serviceNameOf } from '../../settings/key-and-url.ts';
 import { knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { remoteEnvironmentNames } from '../../settings/settings.ts';
 import { storesOfVariables } from '../../settings/variables.ts';
-import type { Clock } from '../../shared/clock.ts';
 import { type Target, targetName } from '../../shared/target.ts';
+import type { Store } from '../../state/store.ts';
 import { isNamed, isNarrowed } from '../invocation/globals.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { stateOptions, withExistingState } from '../invocation/state-access.ts';
+import { lastKnownKeys } from '../invocation/known-keys.ts';
+import { gatesOf, withExistingState } from '../invocation/state-access.ts';
 import { addCommands, PetstockCommand } from './command.ts';
 import { type Define, define, fieldsOption } from './define.ts';
 import { namedTargetText } from './history/selection.ts';
@@ -34,48 +33,36 @@ const limits = define({
   options: [['--refresh', 'ask the service first, for the chosen environment; sends one request'], fieldsOption],
   examples: [['petstock limits'], ['petstock limits --refresh --env production'], ['petstock limits clear']],
   action: async (invocation, { refresh }) => {
-    const { context, messages, results, connections } = invocation;
-    const refreshed = async () => {
-      const { client, state } = await connections.connect();
-      await client.probe();
-      return state.limits.list();
-    };
+    const { context, messages, results } = invocation;
     await results.requireFields(limitsView([], 0));
-    const found = await (refresh ? refreshed() : withLimits(invocation, undefined, (limits) => limits.list()));
-    const keys = await namedKeys(invocation, found);
+    const keys = (
+      await namedKeys(invocation, await (refresh ? refreshed(invocation) : lastKnownKeys(invocation)))
+    ).flatMap(({ target, ...key }) => (target === undefined ? [] : [{ target, ...key }]));
     const now = context.clock.now();
-    const rows = keys.flatMap((key): LimitRow[] => {
-      const { target, shown } = key;
-      if (target === undefined) return [];
-      const gate = currentGate(key.state, context.clock)?.until;
-      const windows = knownLimits(key.state, context.clock);
-      if (windows.length > 0) return windows.map((window) => ({ ...window, target, key: shown, gate }));
-      return gate === undefined ? [] : [{ target, key: shown, gate }];
+    const rows = keys.flatMap(({ target, shown: key, state }): LimitRow[] => {
+      const gate = currentGate(state, now)?.until;
+      const windows = knownLimits(state, now);
+      if (windows.length > 0) return windows.map((window) => ({ ...window, target, key, gate }));
+      return gate === undefined ? [] : [{ target, key, gate }];
     });
     if (rows.every(({ limit }) => limit === undefined)) {
       const why = refresh ? 'The service did not report any' : 'The service reports them with its next response';
       await messages.note(`No limits are known yet. ${why}.`);
     }
-    for (const { name, state, target } of keys) {
-      if (target === undefined) continue;
-      const gate = currentGate(state, context.clock);
+    for (const { name, state } of keys) {
+      const gate = currentGate(state, now);
       if (gate !== undefined) await messages.note(`${name}: ${gateText(gate, now)}.`);
     }
     await results.print(limitsView(rows, now), { noteWhenEmpty: false });
   },
 });
 
-/** Runs `use` on the limits of the state, or, if there is no state, on the saved gates. `notDone`: as in `openState` */
-async function withLimits<Result>(
-  invocation: Invocation,
-  notDone: string | undefined,
-  use: (limits: KeyLimits) => Promise<Result>,
-) {
-  return withExistingState(
-    invocation,
-    (state) => use(state?.limits ?? new LimitsWithGateFiles(new MemoryLimits(), stateOptions(invocation, 'limits'))),
-    { need: 'limits', notDone },
-  );
+/** Returns what is known after one request. */
+async function refreshed({ connections, context }: Invocation): Promise<readonly KnownKey[]> {
+  const { client, limits, state } = await connections.connect();
+  await client.probe();
+  await limits.save();
+  return knownKeys(state, gatesOf(context), context.clock);
 }
 
 const notCleared = 'Nothing was cleared';
@@ -85,40 +72,43 @@ const clear = define({
     'Clears the known limits of a key, after a confirmation: how many requests are left, and the time before which nothing may be sent. Covers ' +
     'every key of this configuration, unless --env, --store or their variables select some. Requests that have no response yet stay counted. Sends nothing.',
   examples: [['petstock limits clear'], ['petstock limits clear --env production --yes']],
-  action: async (invocation) => {
-    const { messages, questions, context } = invocation;
-    await withLimits(invocation, notCleared, async (store) => {
-      const known = await namedKeys(invocation, await store.list());
-      const keys = known
-        .map((key) => ({ ...key, facts: factsOf(key.state, context.clock) }))
-        .filter(({ facts }) => facts.length > 0);
-      const chosen = keys.filter(({ target }) => target !== undefined);
-      const others = keys.filter(({ target }) => target === undefined);
-      if (others.length > 0) {
-        await messages.note(
-          `Not cleared, because they belong to another configuration: ${others.map(({ shown }) => shown).join(', ')}.`,
-        );
-      }
-      if (chosen.length === 0) {
-        const where = isNarrowed(invocation) ? ` for ${namedTargetText(invocation)}` : '';
-        await messages.note(`There is nothing to clear${where}.`);
-        return printCleared(invocation, []);
-      }
-      const what = chosen.length === 1 ? 'these limits' : `the limits of ${chosen.length} keys`;
-      const lines = chosen.map(({ name, facts }) => `${name}: ${facts.join('; ')}`);
-      await messages.show(() => lines, { always: questions.willAsk() });
-      await questions.confirm({
-        question: `Clear ${what}? If the service is called too early, it may ban the key.`,
-        previewCommand: 'petstock limits',
-        notDone: notCleared,
-      });
-      for (const { scope } of chosen) await store.clear(scope);
-      const names = chosen.map(({ name }) => name).join(', ');
-      await messages.note(`Cleared the known limits of ${names}. The next request reads them again.`);
-      await printCleared(invocation, chosen);
-    });
-  },
+  action: (invocation) =>
+    withExistingState(invocation, (found) => clearKnown(invocation, found?.state), { notDone: notCleared }),
 });
+
+async function clearKnown(invocation: Invocation, state: Store | undefined): Promise<void> {
+  const { messages, questions, context } = invocation;
+  const { clock } = context;
+  const gates = gatesOf(context);
+  const known = await namedKeys(invocation, await knownKeys(state, gates, clock));
+  const keys = known
+    .map((key) => ({ ...key, facts: factsOf(key.state, clock.now()) }))
+    .filter(({ facts }) => facts.length > 0);
+  const chosen = keys.filter(({ target }) => target !== undefined);
+  const others = keys.filter(({ target }) => target === undefined);
+  if (others.length > 0) {
+    await messages.note(
+      `Not cleared, because they belong to another configuration: ${others.map(({ shown }) => shown).join(', ')}.`,
+    );
+  }
+  if (chosen.length === 0) {
+    const where = isNarrowed(invocation) ? ` for ${namedTargetText(invocation)}` : '';
+    await messages.note(`There is nothing to clear${where}.`);
+    return printCleared(invocation, []);
+  }
+  const what = chosen.length === 1 ? 'these limits' : `the limits of ${chosen.length} keys`;
+  const lines = chosen.map(({ name, facts }) => `${name}: ${facts.join('; ')}`);
+  await messages.show(() => lines, { always: questions.willAsk() });
+  await questions.confirm({
+    question: `Clear ${what}? If the service is called too early, it may ban the key.`,
+    previewCommand: 'petstock limits',
+    notDone: notCleared,
+  });
+  for (const { scope } of chosen) await clearLimits(state, gates, scope);
+  const names = chosen.map(({ name }) => name).join(', ');
+  await messages.note(`Cleared the known limits of ${names}. The next request reads them again.`);
+  await printCleared(invocation, chosen);
+}
 
 /** Prints the targets of the cleared keys as `[{"env","store"}]`, if a format is named. */
 async function printCleared({ results }: Invocation, keys: readonly Pick<NamedKey, 'target'>[]): Promise<void> {
@@ -130,10 +120,9 @@ async function printCleared({ results }: Invocation, keys: readonly Pick<NamedKe
   );
 }
 
-function factsOf(state: KeyState, clock: Clock): string[] {
-  const now = clock.now();
-  const gate = currentGate(state, clock);
-  const windows = knownLimits(state, clock).map(({ limit, remaining, resetAt, isOver }) => {
+function factsOf(state: KeyState, now: number): string[] {
+  const gate = currentGate(state, now);
+  const windows = knownLimits(state, now).map(({ limit, remaining, resetAt, isOver }) => {
     const at = localTime(resetAt, now);
     return isOver
       ? `a limit of ${limit}, in a window that ended at ${at}`
@@ -160,10 +149,10 @@ async function namedKeys(invocation: Invocation, known: readonly KnownKey[]): Pr
     // A key that a command prints is not known here. Every key that was used with the target of such a command is
     // therefore shown for that target.
     const targets =
-      configured.get(key.scope)?.targets ?? printed.filter((target) => targetName(target) === key.state.env);
-    // A key of several targets is shown with the one that used it first since the start of the machine, if selected.
+      configured.get(key.scope)?.targets ?? printed.filter((target) => targetName(target) === key.state.target);
+    // A key of several targets is shown with the one that used it last, if selected.
     const meant = targets.filter((target) => isNamed(invocation, target));
-    const target = meant.find((each) => targetName(each) === key.state.env) ?? meant[0];
+    const target = meant.find((each) => targetName(each) === key.state.target) ?? meant[0];
     if (target !== undefined) return [{ ...key, target, shown: configured.get(key.scope)?.key ?? shown }];
     return isForAll && targets.length === 0 ? [{ ...key, target, shown }] : [];
   });

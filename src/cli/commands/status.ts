@@ -8,7 +8,6 @@ import { AuthError, FailureError, PetstockError, UnavailableError } from '../../
 import { petstock, targetWords } from '../../shared/hint.ts';
 import type { ServiceConnection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { withExistingState } from '../invocation/state-access.ts';
 import { define } from './define.ts';
 
 export const defineStatus = define({
@@ -69,20 +68,15 @@ async function rememberedLimits(invocation: Invocation): Promise<StatusReport['r
   const url = resolveBaseUrl(environment.value, context.env, config);
   const key = knownKey(resolveKey(environment.value, context.env, config));
   if (url === undefined || key === undefined) return null;
-  const [{ knownLimits }, { scopeOf }] = await Promise.all([
+  const [{ knownLimits }, { scopeOf }, { lastKnownKeys }] = await Promise.all([
     import('../../rate-limit/known-limits.ts'),
     import('../../rate-limit/key-state.ts'),
+    import('../invocation/known-keys.ts'),
   ]);
   const scope = scopeOf(new URL(serviceNameOf(url.value)).origin, key.value);
-  return withExistingState(
-    invocation,
-    async (state) => {
-      const key = (await state?.limits.list())?.find((each) => each.scope === scope);
-      const [known] = key === undefined ? [] : knownLimits(key.state, context.clock);
-      return known ? { limit: known.limit, remaining: known.remaining, resetAt: isoTime(known.resetAt) } : null;
-    },
-    { need: 'limits' },
-  );
+  const known = (await lastKnownKeys(invocation)).find((each) => each.scope === scope);
+  const [window] = known === undefined ? [] : knownLimits(known.state, context.clock.now());
+  return window ? { limit: window.limit, remaining: window.remaining, resetAt: isoTime(window.resetAt) } : null;
 }
 
 /** Sends one request. Returns its error instead of throwing it, because the report is printed first. */
@@ -91,8 +85,8 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
   const seen = () => {
     if (connection === undefined) return {};
     const found = { url: connection.baseUrl, key: connection.maskedKey };
-    if (connection.governor.lastSeen === undefined) return found;
-    const { limit, remaining, resetAt } = connection.governor.lastSeen;
+    if (connection.limits.lastSeen === undefined) return found;
+    const { limit, remaining, resetAt } = connection.limits.lastSeen;
     return { ...found, rateLimit: { limit, remaining, resetAt: isoTime(resetAt) } };
   };
   try {

@@ -1,6 +1,12 @@
 import type { BulkRow } from '../../inventory/change.ts';
 import type { RunRecord } from '../../inventory/run-records.ts';
 import { localMinute } from '../../output/time.ts';
+import { userOf } from '../../shared/account.ts';
+import { ConflictError, NotFoundError, PetstockError, UsageError } from '../../shared/errors.ts';
+import { applyRows, commandLine, petstock, targetWords, withWords } from '../../shared/hint.ts';
+import { isPlainName } from '../../shared/sanitize.ts';
+import { type Target, targetName } from '../../shared/target.ts';
+import type { History } from '../../state/history.ts';
 import {
   mayHaveWritten,
   notUndoable,
@@ -8,13 +14,7 @@ import {
   requireUndoable,
   type UndoNote,
   undoable,
-} from '../../runs/plan-undo.ts';
-import { userOf } from '../../shared/account.ts';
-import { ConflictError, NotFoundError, PetstockError, UsageError } from '../../shared/errors.ts';
-import { applyRows, commandLine, petstock, targetWords, withWords } from '../../shared/hint.ts';
-import { isPlainName } from '../../shared/sanitize.ts';
-import { type Target, targetName } from '../../shared/target.ts';
-import type { State } from '../../state/state.ts';
+} from '../../writes/plan-undo.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
 import { type PlanOptions, performPlan } from '../runs/perform.ts';
@@ -81,7 +81,7 @@ const maxNamed = 5;
  */
 async function undoLastRun(invocation: Invocation, options: UndoOptions): Promise<void> {
   const { target, messages, questions } = invocation;
-  const { run, skipped } = await withExistingState(invocation, (state) => findLast(invocation, state));
+  const { run, skipped } = await withExistingState(invocation, (found) => findLast(invocation, found?.history));
   if (run === undefined) {
     const isShared = sharedStateOf(invocation) !== undefined;
     const scope = isShared ? '. With a shared state, --last covers only your runs on this machine' : '';
@@ -102,20 +102,20 @@ async function undoLastRun(invocation: Invocation, options: UndoOptions): Promis
  * runs, of which at most `maxNamed` are described. A running run is not skipped, so that `undoRun` refuses to undo it
  * instead of undoing an older one. Undo runs are left out.
  */
-async function findLast(invocation: Invocation, state: State | undefined) {
+async function findLast(invocation: Invocation, history: History | undefined) {
   const { target, context } = invocation;
   // With a shared state, the latest run may be that of another user or machine.
   const isShared = sharedStateOf(invocation) !== undefined;
-  const by = isShared ? { user: userOf(context.env), host: context.processes.self.host } : undefined;
+  const by = isShared ? { user: userOf(context.env), host: context.self.host } : undefined;
   const filter = { env: target.env, store: target.store ?? null, by };
   const service = serviceNow(invocation);
   const skipped: string[] = [];
   let more = 0;
   const described = () => (more === 0 ? skipped : [...skipped, `And ${more} more.`]);
-  if (state === undefined) return { run: undefined, skipped };
-  for await (const run of state.history.runs(filter)) {
+  if (history === undefined) return { run: undefined, skipped };
+  for await (const run of history.runs(filter)) {
     if (run.undoes !== undefined) continue;
-    const why = await whySkipped(state, run, service);
+    const why = await whySkipped(history, run, service);
     if (why === undefined) return { run, skipped: described() };
     if (skipped.length === maxNamed) more += 1;
     else skipped.push(skippedText(run, why));
@@ -124,10 +124,10 @@ async function findLast(invocation: Invocation, state: State | undefined) {
 }
 
 /** Returns why `undo --last` skips a run, as a clause that begins with a verb; undefined if it does not. */
-async function whySkipped(state: State, run: RunRecord, service: string | undefined): Promise<string | undefined> {
+async function whySkipped(history: History, run: RunRecord, service: string | undefined): Promise<string | undefined> {
   const elsewhere = whyElsewhere(run, service);
   if (elsewhere !== undefined || run.state === 'running') return elsewhere;
-  const found = await undoable(state, run);
+  const found = await undoable(history, run);
   return found.petIds.size > 0 && !found.isIdle ? undefined : notUndoable(run, found);
 }
 
@@ -152,7 +152,7 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
 
 async function undo(access: RunAccess, run: RunRecord, command: readonly string[], options: UndoOptions) {
   const { invocation, connection } = access;
-  const found = await requireUndoable(connection.state, run);
+  const found = await requireUndoable(connection.history, run);
   if (!options.dryRun) invocation.questions.requireAnswer({ previewCommand: petstock`${command} --dry-run` });
   await invocation.connections.announce();
   if (found.unclear > 0) await invocation.messages.warn(`Run ${run.run} ${mayHaveWritten(found.unclear)}`);

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import type { Folders } from '../../settings/folders.ts';
 import { type Environment, ownState, unnamedStore, variable } from '../../settings/variables.ts';
 import { effectiveUser } from '../../shared/account.ts';
+import { sqlite } from '../../shared/sqlite-engine.ts';
 import { environmentNames, targetName } from '../../shared/target.ts';
-import { loadEngine, stateFile } from '../../state/sqlite/engine.ts';
-import type { Row } from '../../state/statements.ts';
+import { stateFile } from '../../state/state-file.ts';
+import type { Answer } from '../../state/statements.ts';
 import type { Word } from './command-table.ts';
 import type { Knowledge } from './complete.ts';
 
@@ -112,9 +113,9 @@ async function recentRuns({ folders, env }: KnowledgeSources) {
   const url = given ?? (await storedConfig(folders)).settings['state-url'];
   if (url !== undefined && given !== ownState) return [];
   const query = `
-    SELECT run, at, command, env, store, file, reason, pets, changes,
-      CASE WHEN discarded IS NULL THEN pending + unknown ELSE 0 END AS open
-    FROM runs ORDER BY sequence DESC LIMIT ?`;
+    SELECT run, at, command, env, store, file, reason, pets, changes, CASE WHEN discarded = 1 THEN 0 ELSE
+      (SELECT count(*) FROM rows WHERE rows.run = runs.run AND result IN ('pending', 'sent', 'unknown')) END AS open
+    FROM runs ORDER BY number DESC LIMIT ?`;
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
   return (await rowsAtOnce(folders.state, query)).map((row) => ({
     run: String(row.run),
@@ -139,13 +140,13 @@ const timeout = 200;
  * be read. The state is opened read-only: nothing is created, moved or imported.
  * @param sql has a parameter for the maximum number of rows
  */
-async function rowsAtOnce(folder: string, sql: string): Promise<readonly Row[]> {
+async function rowsAtOnce(folder: string, sql: string): Promise<readonly Answer[]> {
   try {
     const file = stateFile(folder);
     if (!isOurs(file)) return [];
-    const database = new (await loadEngine()).DatabaseSync(file, { readOnly: true, timeout });
+    const database = new (sqlite().DatabaseSync)(file, { readOnly: true, timeout });
     try {
-      return database.prepare(sql).all(maxRuns);
+      return database.prepare(sql).all(maxRuns) as Answer[];
     } finally {
       database.close();
     }

@@ -1,8 +1,9 @@
 import { type Client, createClient } from '../../api/client.ts';
 import type { TransportOptions } from '../../api/transport.ts';
-import { Governor } from '../../rate-limit/governor.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
-import type { RunContext } from '../../runs/run-context.ts';
+import { Limits } from '../../rate-limit/limits.ts';
+import { limitsInMemory } from '../../rate-limit/limits-row.ts';
+import { defaultMaxWait } from '../../rate-limit/waits.ts';
 import type { ConfigFile } from '../../settings/config-file.ts';
 import { maskKey, serviceNameOf } from '../../settings/key-and-url.ts';
 import {
@@ -15,18 +16,22 @@ import {
 import type { RemoteEnvironmentName } from '../../settings/settings.ts';
 import type { Sourced } from '../../settings/variables.ts';
 import { userOf } from '../../shared/account.ts';
-import { AuthError, UsageError } from '../../shared/errors.ts';
+import { AuthError, FailureError, PetstockError, UnavailableError, UsageError } from '../../shared/errors.ts';
 import { petstock, targetWords } from '../../shared/hint.ts';
+import { sentence } from '../../shared/parsed.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import { type EnvironmentName, targetName } from '../../shared/target.ts';
 import { version } from '../../shared/version.ts';
-import type { State } from '../../state/state.ts';
+import type { History } from '../../state/history.ts';
+import { OtherVersionError } from '../../state/schema.ts';
+import type { Store } from '../../state/store.ts';
+import type { RunContext } from '../../writes/carry-out.ts';
 import type { Context } from '../context.ts';
 import { withoutKeys } from '../typed-keys.ts';
 import { type GlobalOptions, type ResolvedTarget, targetOf } from './globals.ts';
 import type { Messages } from './messages.ts';
 import { debugTransport, networkFor, watchAnswers } from './network.ts';
-import { stateOptions } from './state-access.ts';
+import { gatesOf, historyOf, removeOldRuns, stateOptions } from './state-access.ts';
 
 export interface ConnectionUse {
   /**
@@ -38,11 +43,13 @@ export interface ConnectionUse {
   readonly writes?: boolean;
 }
 
-/** An open connection to one service: a client with its governor and state. */
-export interface ServiceConnection extends RunContext {
+/** An open connection to one service: a client that keeps to the limits of its key. */
+export interface ServiceConnection extends Omit<RunContext, 'state' | 'history' | 'client'> {
   readonly client: Client;
-  readonly governor: Governor;
-  readonly state: State;
+  readonly limits: Limits;
+  /** Undefined if the state can't be used. The command then only reads, and its limits are those of this process. */
+  readonly state: Store | undefined;
+  readonly history: History | undefined;
   readonly env: EnvironmentName;
   /** The name of one of several stores; undefined for the store without a name. */
   readonly store: string | undefined;
@@ -50,14 +57,11 @@ export interface ServiceConnection extends RunContext {
   readonly maskedKey: string;
   /** Reports whether a request other than a GET was sent, so that something may have changed. */
   hasSentWrite(): boolean;
-  /**
-   * Opens a connection that uses the configured state instead of the fallback. Closing the new connection closes this
-   * one, too.
-   * @throws an error if the configured state can't be used
-   */
-  withConfiguredState(): Promise<ServiceConnection>;
   close(): Promise<void>;
 }
+
+/** A connection of a command that writes. */
+export type WriteConnection = ServiceConnection & RunContext;
 
 export interface ConnectOptions {
   readonly context: Context;
@@ -74,7 +78,7 @@ const defaultTimeout = 30_000;
 interface Endpoint {
   readonly baseUrl: string;
   readonly key: string;
-  readonly serviceName: string;
+  readonly service: string;
   /** The name under which the limits of the key are stored; all addresses of one origin share it. */
   readonly origin: string;
   readonly network: TransportOptions;
@@ -97,71 +101,86 @@ export async function connect(
   try {
     const { context, messages, globals } = options;
     const { timeout = defaultTimeout, retries = 4 } = globals;
-    const { baseUrl, key, serviceName } = endpoint;
+    const { baseUrl, key, service } = endpoint;
     const scope = scopeOf(endpoint.origin, key);
     const { transport, ...watched } = transportFor(options, endpoint.network);
-    const { clock, interrupted, random } = context;
+    const { clock, interrupted, random, suspension, self } = context;
     const store = resolved.store?.value;
-    const known = {
-      ...{ env, store, target: { env, store }, baseUrl, maskedKey: maskKey(key), scope, serviceName },
-      ...{ timeout, retries, clock, interrupted, random, user: use.writes ? userOf(context.env) : undefined },
+    const state = await openedState(options, resolved, use);
+    const limits = limitsFor(options, resolved, use, { state, scope });
+    const client = createClient({
+      ...{ baseUrl, key, transport, clock, interrupted, random, timeout, retries },
+      limits,
+      userAgent: `petstock/${version}`,
+      onRetry: ({ reason, attempt, of }) => messages.delayed(`${reason}, trying again (${attempt} of ${of})`, attempt),
+    });
+    const history = state && (await historyOf(state, context));
+    const isTerminal = context.stderr.isTerminal;
+    return {
+      ...{ env, store, target: { env, store }, baseUrl, maskedKey: maskKey(key), scope, service },
+      ...{ timeout, retries, clock, interrupted, suspension, random, user: userOf(context.env), ...self },
+      ...{ client, limits, state, history, ...watched },
+      turnWait: { most: globals.maxWait ?? defaultMaxWait, silent: isTerminal ? 2000 : 10_000 },
+      // The sandbox is a single server: an older stock there comes from a reset.
+      mayLag: env !== 'sandbox',
       onDelay: (sentence: string, attempt?: number) => messages.delayed(sentence, attempt),
-    };
-    // Loaded late, because the database engine takes a while to load.
-    const { openState } = await import('../../state/open-state.ts');
-    const open = async (need: 'history' | 'limits', closeRest: () => Promise<void>): Promise<ServiceConnection> => {
-      const state = await openState(stateOptions({ ...options, ...resolved }, need));
-      const governor = governorFor(options, resolved, use, { state, scope });
-      const client = createClient({
-        ...{ baseUrl, key, transport, governor, clock, interrupted, random, timeout },
-        userAgent: `petstock/${version}`,
-        retries,
-        onRetry: ({ reason, attempt, of }) =>
-          messages.delayed(`${reason}, trying again (${attempt} of ${of})`, attempt),
-      });
+      onTurnWait: (sentence: string) => messages.waitingForTurn(sentence),
       // Each step runs even if the one before it fails, because open connections would keep the process from ending.
-      const close = () =>
-        governor
-          .flush()
-          .finally(() => state.close())
-          .finally(closeRest);
-      return {
-        ...known,
-        client,
-        governor,
-        state,
-        ...watched,
-        close,
-        withConfiguredState: () => open('history', close),
-      };
+      close: () =>
+        limits
+          .save()
+          // What the service has told is worth no failure of a command that has done its work.
+          .catch(() => {})
+          .then(() =>
+            use.writes && history !== undefined ? removeOldRuns(history, { ...options, ...resolved }) : undefined,
+          )
+          .then(() => state?.close())
+          .finally(() => endpoint.close()),
     };
-    return await open(use.writes ? 'history' : 'limits', () => endpoint.close());
   } catch (error) {
     await endpoint.close();
     throw error;
   }
 }
 
-function governorFor(
+/** Opens the state. @returns undefined, with a warning, if it can't be used and the command only reads */
+async function openedState(
+  options: ConnectOptions,
+  resolved: ResolvedTarget,
+  { writes = false }: ConnectionUse,
+): Promise<Store | undefined> {
+  const { context, messages } = options;
+  // Loaded late, because the database engine takes a while to load.
+  const openState = context.openState ?? (await import('../../state/open-state.ts')).openState;
+  try {
+    return await openState(stateOptions({ ...options, ...resolved }));
+  } catch (error) {
+    const mayGoOn =
+      error instanceof UnavailableError || (error instanceof FailureError && !(error instanceof OtherVersionError));
+    if (writes && error instanceof PetstockError) throw error.with({ message: `${error.message}. Nothing was sent` });
+    if (!mayGoOn) throw error;
+    await messages.warn(`${sentence(error.message)} Other commands do not know of the requests of this one`);
+    return undefined;
+  }
+}
+
+function limitsFor(
   { context, globals, messages }: ConnectOptions,
   resolved: ResolvedTarget,
   { bulk = false }: ConnectionUse,
-  { state, scope }: { readonly state: State; readonly scope: string },
-): Governor {
-  const { clock, random, processes } = context;
-  const { timeout = defaultTimeout, maxWait = 90_000 } = globals;
-  return new Governor({
-    ...{ clock, random, scope, bulk, maxWait },
-    limits: state.limits,
-    env: targetName(targetOf(resolved)),
+  { state, scope }: { readonly state: Store | undefined; readonly scope: string },
+): Limits {
+  const { clock, random } = context;
+  const { timeout = defaultTimeout, maxWait = defaultMaxWait } = globals;
+  return new Limits({
+    ...{ store: state ?? limitsInMemory(clock), gates: gatesOf(context), clock, random, scope, maxWait },
+    target: targetName(targetOf(resolved)),
+    isBulk: bulk,
     // A bulk run may span any number of minute windows, unless `--max-wait` is given.
-    maxWaitFor: bulk && globals.maxWait === undefined ? 'wait' : 'all',
-    exclusive: state.isFallback,
+    isBoundPerWait: bulk && globals.maxWait === undefined,
     permitLifetime: timeout + 1000,
-    self: processes.self,
-    isGone: (process) => processes.isGone(process),
     onWait: (ms, reason) => messages.waiting(ms, reason),
-    onUnbelievable: (line) => void messages.warn(`${line}. To clear the wait: petstock limits clear`),
+    warn: (line) => void messages.warn(line),
   });
 }
 
@@ -178,7 +197,7 @@ async function sandboxEndpoint({ context, messages }: ConnectOptions): Promise<E
   const warning = narrowSandbox(context.folders.state);
   if (warning !== undefined) await messages.warn(warning);
   const { url, key, close } = await startSandbox(context);
-  return { baseUrl: url, key, serviceName: 'sandbox', origin: 'sandbox', network: {}, close };
+  return { baseUrl: url, key, service: 'sandbox', origin: 'sandbox', network: {}, close };
 }
 
 async function remoteEndpoint(
@@ -201,11 +220,11 @@ async function remoteEndpoint(
   const found = resolveKey(environment, context.env, config);
   if (found === undefined) throw new AuthError(`No API key is set for ${targetName(target)}`, { hint });
   requireKeyOfOrigin(environment, found, url, config);
-  const serviceName = serviceNameOf(url.value);
+  const service = serviceNameOf(url.value);
   const network = await networkFor(url.value, { context, settings: config.settings, messages, writes });
   const key = await keyOf(found, options, hint);
-  const { origin } = new URL(serviceName);
-  return { baseUrl: url.value, key, serviceName, origin, network, close: async () => {} };
+  const { origin } = new URL(service);
+  return { baseUrl: url.value, key, service, origin, network, close: async () => {} };
 }
 
 /** Returns the key. If the key is printed by a command, runs the command, once for each connection. */

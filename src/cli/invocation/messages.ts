@@ -141,6 +141,16 @@ export class Messages {
     else if (attempt === 1) void this.note(`${sentence}.`);
   }
 
+  /**
+   * Shows which other command this one waits for.
+   * @param sentence without a period
+   */
+  waitingForTurn(sentence: string): void {
+    if (this.#line !== undefined && this.#isFree && !this.options.quiet) this.#draw(sentence);
+    else if (!this.context.stderr.isTerminal || !this.options.quiet)
+      void this.show(() => [`${sentence}.`], { always: true });
+  }
+
   /** Shows on a terminal that a response is slow; the next message replaces the line. */
   slow(line: string): void {
     // A progress line already shows what the command waits for, and a pager has the whole terminal.

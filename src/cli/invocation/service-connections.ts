@@ -5,7 +5,7 @@ import type { StoredConfig } from '../../settings/config-file.ts';
 import { PetstockError } from '../../shared/errors.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import { targetName } from '../../shared/target.ts';
-import type { ConnectionUse, ConnectOptions, ServiceConnection } from './connect.ts';
+import type { ConnectionUse, ConnectOptions, ServiceConnection, WriteConnection } from './connect.ts';
 import { type NamedTarget, type ResolvedTarget, resolveNamedTarget, targetOf } from './globals.ts';
 import type { Questions } from './questions.ts';
 
@@ -16,15 +16,10 @@ export interface ServiceConnectionsOptions extends ConnectOptions {
   readonly hasHumanReader: boolean;
 }
 
-/** The time between two attempts to open a configured state that can't be used, in milliseconds. */
-const stateRetryInterval = 60_000;
-
 /** The connections to the services of the chosen target, and of targets named by operands. */
 export class ServiceConnections {
   /** Connections by the name of their target. */
   readonly #connections = new Map<string, Promise<ServiceConnection>>();
-  /** When petstock last tried to open the state, by the monotonic clock. */
-  #triedAt = 0;
   /** Whether the result shows what is left of the rate limit, so that stderr need not repeat it. */
   hasShownRateLimit = false;
 
@@ -35,6 +30,8 @@ export class ServiceConnections {
    * connection. Sends nothing yet.
    * @throws UsageError without a base URL, AuthError without a key
    */
+  connect(use: ConnectionUse & { readonly writes: true }): Promise<WriteConnection>;
+  connect(use?: ConnectionUse): Promise<ServiceConnection>;
   connect(use: ConnectionUse = {}): Promise<ServiceConnection> {
     return this.#connectTo(this.options.chosen, use);
   }
@@ -44,23 +41,6 @@ export class ServiceConnections {
     const connected = await this.connect(use);
     if (this.options.hasHumanReader) await this.#showBanner({ ...connected, baseUrl: '' });
     return connected;
-  }
-
-  /** Returns the connection. While it uses the fallback state, retries the configured one, at most once a minute. */
-  async reconnectIfFallback(): Promise<ServiceConnection> {
-    const connection = await this.connect();
-    const { chosen, context } = this.options;
-    const now = context.clock.monotonic();
-    if (!connection.state.isFallback || now < this.#triedAt + stateRetryInterval) return connection;
-    this.#triedAt = now;
-    try {
-      const configured = await connection.withConfiguredState();
-      this.#connections.set(targetName(targetOf(chosen)), Promise.resolve(configured));
-      return configured;
-    } catch {
-      // The configured state is still unavailable.
-      return connection;
-    }
   }
 
   /** Prints the targets that the command is going to read with `at`, if a person reads the result. */
@@ -76,7 +56,7 @@ export class ServiceConnections {
   }
 
   /** Returns the connection for a write, and prints its target on stderr. */
-  async announce(): Promise<ServiceConnection> {
+  async announce(): Promise<WriteConnection> {
     const connected = await this.connect({ writes: true });
     await this.#showBanner(connected);
     return connected;
@@ -87,7 +67,7 @@ export class ServiceConnections {
    * @param question ends in a question mark; undefined if the command itself asks once it has read the stock
    * @throws UsageError if the answer is no, or if there is no terminal and `--yes` is missing
    */
-  async beginWrite(question: string | undefined): Promise<ServiceConnection> {
+  async beginWrite(question: string | undefined): Promise<WriteConnection> {
     const { questions, chosen } = this.options;
     const mustAsk = chosen.config.settings.confirm === 'always';
     const connected = await this.connect({ writes: true });
@@ -115,7 +95,6 @@ export class ServiceConnections {
   }
 
   async #open(resolved: ResolvedTarget, use: ConnectionUse): Promise<ServiceConnection> {
-    this.#triedAt = this.options.context.clock.monotonic();
     // Loaded late, because help and configuration don't need the HTTP layer.
     const { connect } = await import('./connect.ts');
     return connect(this.options, resolved, use);
@@ -147,7 +126,7 @@ export class ServiceConnections {
     if (this.hasShownRateLimit) return;
     const all = await this.#opened();
     for (const connection of all) {
-      const seen = connection.governor.lastSeen;
+      const seen = connection.limits.lastSeen;
       if (seen === undefined) continue;
       const { rateLimitLine } = await import('../../output/rate-limit-text.ts');
       const resetIn = Math.max(0, seen.resetAt - context.clock.now());

@@ -1,42 +1,57 @@
-import { runtimeFolders } from '../../settings/folders.ts';
-import { resolveSetting, settingOf } from '../../settings/settings.ts';
+import { GateFile } from '../../rate-limit/gate-file.ts';
+import { temporaryFolder } from '../../settings/folders.ts';
+import { resolveSetting } from '../../settings/settings.ts';
 import type { Sourced } from '../../settings/variables.ts';
-import { userOf } from '../../shared/account.ts';
+import { PetstockError } from '../../shared/errors.ts';
+import type { History } from '../../state/history.ts';
 import type { OpenStateOptions } from '../../state/open-state.ts';
-import type { State } from '../../state/state.ts';
+import type { Store } from '../../state/store.ts';
 import type { Context } from '../context.ts';
 import type { ResolvedTarget } from './globals.ts';
 import type { Messages } from './messages.ts';
 
-interface StateUse extends Omit<ResolvedTarget, 'store'> {
+interface StateUse extends Pick<ResolvedTarget, 'config' | 'environment'> {
   readonly context: Context;
   readonly messages: Messages;
-  /** The name of the command, such as `history list`. It is shown to other processes. */
-  readonly command: string;
 }
-type Need = OpenStateOptions['need'];
-type ExistingStateUse = Partial<Pick<OpenStateOptions, 'need' | 'notDone'>> & { readonly isOwn?: boolean };
+
+/** The state that commands share, and the history in it. */
+export interface FoundState {
+  readonly state: Store;
+  readonly history: History;
+}
 
 /**
  * Opens the state for a command that must not create one, and closes it afterwards.
  * @param read receives undefined if there is no state yet
- * @param options with `need: 'limits'`, a state in the runtime folder is found, too; with `isOwn`, this machine's state
- * is opened even if a shared one is configured; `notDone`: see `OpenStateOptions`
+ * @param options `notDone`: a sentence for the error of a state that can't be opened
  * @throws FailureError if the state can't be used, UnavailableError if it can't be reached
  */
 export async function withExistingState<T>(
   use: StateUse,
-  read: (state: State | undefined) => Promise<T>,
-  { need = 'history', isOwn = false, notDone }: ExistingStateUse = {},
+  read: (found: FoundState | undefined) => Promise<T>,
+  { notDone }: { readonly notDone?: string } = {},
 ): Promise<T> {
   const { openExistingState } = await import('../../state/open-state.ts');
-  const { url, ...options } = stateOptions(use, need);
-  const state = await openExistingState({ ...options, notDone, ...(url !== undefined && !isOwn && { url }) });
+  const state = await openExistingState(stateOptions(use)).catch((error) => {
+    throw notDone === undefined ? error : withSentence(error, notDone);
+  });
   try {
-    return await read(state);
+    return await read(state && { state, history: await historyOf(state, use.context) });
   } finally {
     await state?.close();
   }
+}
+
+/** Returns the history in a state. */
+export async function historyOf(store: Store, { clock, random }: Pick<Context, 'clock' | 'random'>): Promise<History> {
+  // Loaded late, because most commands need no history.
+  const { History } = await import('../../state/history.ts');
+  return new History({ store, random, now: clock.now });
+}
+
+function withSentence(error: unknown, sentence: string): unknown {
+  return error instanceof PetstockError ? error.with({ message: `${error.message}. ${sentence}` }) : error;
 }
 
 /** Returns the URL of the shared state, if one is configured. The sandbox always uses this machine's state. */
@@ -44,19 +59,20 @@ export function sharedStateOf({ context, config, environment }: StateUse): Sourc
   return environment.value === 'sandbox' ? undefined : resolveSetting('state-url', context.env, config.settings);
 }
 
-export function stateOptions(use: StateUse, need: Need): OpenStateOptions {
-  const { context, messages, command } = use;
-  const { settings } = use.config;
-  const keepFor = settings['keep-history'];
-  const { clock, processes, random, folders, env, interrupted } = context;
-  const url = sharedStateOf(use)?.value;
-  return {
-    ...{ need, clock, processes, random, command, interrupted },
-    folder: folders.state,
-    runtimeFolders: runtimeFolders(env),
-    ...(url !== undefined && { url, user: userOf(env) }),
-    outageTimeout: (settingOf(settings, 'state-patience') ?? 60) * 1000,
-    ...(keepFor !== undefined && { keepFor: keepFor * 86_400_000 }),
-    warn: (line) => void messages.warn(line),
-  };
+/** Returns where the state is that a command uses. */
+export function stateOptions(use: StateUse): OpenStateOptions {
+  const { clock, folders } = use.context;
+  const warn = (line: string) => void use.messages.warn(line);
+  return { folder: folders.state, url: sharedStateOf(use)?.value, clock, warn };
+}
+
+/** Removes runs that are older than the setting keep-history. An error is ignored: it must not replace the command's own result. */
+export async function removeOldRuns(history: History, { context, config }: StateUse): Promise<void> {
+  const days = config.settings['keep-history'];
+  if (days !== undefined) await history.removeOld(context.clock.now() - days * 86_400_000).catch(() => {});
+}
+
+/** Returns the file with the gates of all keys. */
+export function gatesOf({ folders, env, clock }: Pick<Context, 'folders' | 'env' | 'clock'>): GateFile {
+  return new GateFile([folders.state, temporaryFolder(env)], clock);
 }

@@ -11,14 +11,14 @@ const possible: readonly RecordedResult[] = ['applied', 'differs', 'unknown', 'c
  * write, without those that were undone. The newest run comes first.
  */
 export async function earlierChanges(
-  { connection: { state, serviceName, target } }: RunAccess,
+  { connection: { history, service, target } }: RunAccess,
   filter: Pick<RunFilter, 'ref' | 'since' | 'petIds'>,
 ): Promise<readonly EarlierChange[]> {
   const found: EarlierChange[] = [];
   const { env, store = null } = target;
-  for await (const run of state.history.runs({ env, store, ...filter })) {
-    if (run.serviceName !== serviceName) continue;
-    for await (const row of state.history.rows(run.run, possible)) {
+  for await (const run of history.runs({ env, store, ...filter })) {
+    if (run.service !== service) continue;
+    for await (const row of history.rows(run.run, possible)) {
       if (row.undoneBy !== undefined || (row.result === 'conflict' && !isUnclear(row))) continue;
       if (row.result === 'pending' && run.state === 'done') continue;
       const { petId, before, delta, ref } = row;

@@ -18,15 +18,15 @@ export interface OpenRun {
  * with deltas for some of their pets; undefined if there is neither.
  */
 export async function openRunOf(
-  { connection: { serviceName, state } }: RunAccess,
+  { connection: { service, history } }: RunAccess,
   rows: readonly Pick<BulkRow, 'petId' | 'delta'>[],
 ): Promise<OpenRun | undefined> {
   const deltas = new Map(rows.flatMap(({ petId, delta }) => (delta ? [[petId, delta]] : [])));
   if (deltas.size === 0) return undefined;
   let newest: OpenRun | undefined;
-  for await (const run of state.history.runs({ state: 'incomplete' })) {
-    if (run.serviceName !== serviceName) continue;
-    const open = { run, ...(await sharedWith(deltas, state.history.rows(run.run))) };
+  for await (const run of history.runs({ state: 'incomplete' })) {
+    if (run.service !== service) continue;
+    const open = { run, ...(await sharedWith(deltas, history.rows(run.run))) };
     if (open.shared === 0) continue;
     if (open.isSame) return open;
     newest ??= open;

@@ -5,10 +5,10 @@ import { type Intention, planQuestion, previewedRows, previewLines } from '../..
 import { estimateText } from '../../output/rate-limit-text.ts';
 import { serviceTime } from '../../rate-limit/key-state.ts';
 import { estimate, knownLimits } from '../../rate-limit/known-limits.ts';
-import { execute, hasPlanned, type RunHooks, type RunOptions, type RunPlan } from '../../runs/execute.ts';
 import { ChangesFound, PartialError } from '../../shared/errors.ts';
 import { petstock, targetWords } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
+import { carryOut, hasPlanned, type RunHooks, type RunOptions, type RunPlan } from '../../writes/carry-out.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { Progress } from '../progress/progress.ts';
 import { errorAfterKeeping, isTableForPerson, noteUndo, printReport, printReportBefore } from './print-report.ts';
@@ -42,25 +42,24 @@ export async function performPlan(access: RunAccess, job: PlanJob, options: Plan
   const { invocation, connection } = access;
   const names = job.names ?? (await invocation.petNames());
   const hooks = createHooks(access, { ...job, names }, options);
-  if (options.dryRun) await connection.state.history.warnIfOlder();
-  const { report, progress, error } = await execute(connection, job, options, hooks);
+  const { report, execution, error } = await carryOut(connection, job, options, hooks);
   if (options.dryRun) {
     if (options.keepPlan !== undefined) {
       // Saved before the report is printed, because the reader of the report may close the pipe.
-      await requireBeginnable(access, job, report.rows);
+      await requireBeginnable(job, report.rows);
       await options.keepPlan(report.rows);
     }
     if (!isSeen(invocation, report)) await printReport(invocation, report, { ...options, names });
     // A dry run ends with the same error that would keep the real run from beginning.
-    await requireBeginnable(access, job, report.rows);
+    await requireBeginnable(job, report.rows);
     if (error !== undefined) throw error;
     if (options.exitCode && hasPlanned(report.rows)) throw new ChangesFound('There are changes');
     return undefined;
   }
-  const hasNothing = progress === undefined && !(error instanceof PartialError);
+  const hasNothing = execution === undefined && !(error instanceof PartialError);
   const summary = hasNothing ? 'Nothing to write.' : countsSentence(report.rows, report.uncounted);
   // For a single row the table already shows the summary.
-  const isSaid = report.rows.length === 1 && (progress ?? error) !== undefined && isTableForPerson(invocation);
+  const isSaid = report.rows.length === 1 && (execution ?? error) !== undefined && isTableForPerson(invocation);
   if (!isSaid) await invocation.messages.note(summary);
   const problem = await errorAfterKeeping(invocation, error, report, options.keepFailed);
   await printReportBefore(problem, invocation, report, { ...options, names });
@@ -74,26 +73,22 @@ export async function performPlan(access: RunAccess, job: PlanJob, options: Plan
  * @throws the error that would keep the real run from beginning, because a run of the same file is unfinished or may
  * have written it already
  */
-async function requireBeginnable({ connection }: RunAccess, job: PlanJob, rows: readonly BulkRow[]): Promise<void> {
-  if (!hasPlanned(rows)) return;
-  const { state, serviceName } = connection;
-  await job.requireNotDuplicate?.();
-  if (job.resumed === undefined) await state.history.requireNotRepeated({ ...job.subject, serviceName });
+async function requireBeginnable(job: PlanJob, rows: readonly BulkRow[]): Promise<void> {
+  if (hasPlanned(rows)) await job.requireNotDuplicate?.();
 }
 
 /**
  * Creates a function that estimates how long a number of requests takes, by the reported limits and the measured round
  * trip.
  */
-function createEstimator({ invocation, connection }: RunAccess, concurrency: number) {
-  const { scope, state } = connection;
-  const { clock } = invocation.context;
+function createEstimator({ connection }: RunAccess, concurrency: number) {
+  const { limits } = connection;
   return (requests: number) => {
-    const known = state.limits.peek(scope);
+    const known = limits.state;
     const working = known.roundTrip > 0 ? (Math.ceil(requests / concurrency) * known.roundTrip) / 1000 : undefined;
     // Uses the service's clock, like the windows, because this machine's may be wrong.
-    const now = serviceTime(known, clock.monotonic()) ?? clock.now();
-    return { ...estimate(requests, knownLimits(known, clock), now), working };
+    const now = serviceTime(known, limits.now);
+    return { ...estimate(requests, knownLimits(known, limits.now), now), working };
   };
 }
 

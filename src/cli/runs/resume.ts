@@ -1,11 +1,10 @@
 import { grouped } from '../../inventory/items.ts';
 import type { RunRecord } from '../../inventory/run-records.ts';
-import { planResume } from '../../runs/plan-resume.ts';
-import { countUnclearRows, mayHaveWritten } from '../../runs/plan-undo.ts';
-import { NotFoundError } from '../../shared/errors.ts';
+import { ConflictError, NotFoundError } from '../../shared/errors.ts';
 import { commandLine, petstock } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
-import { wasDiscarded } from '../../state/run-errors.ts';
+import { planResume } from '../../writes/plan-resume.ts';
+import { countUnclearRows, mayHaveWritten } from '../../writes/plan-undo.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform.ts';
@@ -35,7 +34,11 @@ export async function resumeRun(
 ): Promise<void> {
   const { questions, connections, target } = invocation;
   const run = text === 'latest' ? await latestUnfinished(invocation) : await requireRun(invocation, text);
-  if (run.isDiscarded) throw wasDiscarded(run.run);
+  if (run.isDiscarded) {
+    throw new ConflictError(`Run ${run.run} was discarded. Nothing was sent`, {
+      hint: petstock`history show ${run.run}`,
+    });
+  }
   const command = commandLine(invocation, ['inventory', 'apply', '--resume', run.run], { resume: undefined }, run);
   requireSameTarget(run, target, command);
   if (!options.dryRun) questions.requireAnswer({ previewCommand: petstock`${command} --dry-run` });
@@ -53,15 +56,16 @@ export async function resumeRun(
 
 async function continueRun(access: RunAccess, run: RunRecord, onBegun: PlanJob['onBegun'], options: PlanOptions) {
   const { invocation, connection } = access;
-  const log = options.dryRun ? undefined : await connection.state.history.resume(run.run);
+  const { history } = connection;
+  const open = options.dryRun ? undefined : await history.resume(run.run, connection);
   try {
-    const plan = await planResume(connection, run, log);
+    const plan = await planResume(connection, run, open);
     const written = `${grouped(run.counts.applied + run.counts.differs)} of ${grouped(run.changes)} written`;
     await invocation.messages.note(`Run ${run.run} (${run.command}): ${written}.`);
     await performPlan(access, { ...plan, onBegun, intention: { verb: 'Write', facts: [written] } }, options);
   } finally {
     // The error of the run already describes what failed.
-    await log?.end().catch(() => {});
+    if (open !== undefined) await history.end(open).catch(() => {});
   }
 }
 
@@ -74,11 +78,12 @@ async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
   const { target, messages } = invocation;
   const service = serviceNow(invocation);
   const skipped: string[] = [];
-  const latest = await withExistingState(invocation, async (state) => {
-    if (state === undefined) return undefined;
+  const latest = await withExistingState(invocation, async (found) => {
+    if (found === undefined) return undefined;
+    const { history } = found;
     const where = { env: target.env, store: target.store ?? null };
     for (const unfinished of ['incomplete', 'running'] as const) {
-      for await (const run of state.history.runs({ ...where, state: unfinished })) {
+      for await (const run of history.runs({ ...where, state: unfinished })) {
         const why = whyElsewhere(run, service);
         if (why === undefined) return run;
         skipped.push(skippedText(run, why));
@@ -86,8 +91,8 @@ async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
     }
     // If an earlier copy of the state was restored during the newest run, the run looks closed, but its rows may have
     // been written.
-    for await (const run of state.history.runs({ ...where, limit: 1 })) {
-      const rows = await countUnclearRows(state, run);
+    for await (const run of history.runs({ ...where, limit: 1 })) {
+      const rows = await countUnclearRows(history, run);
       if (rows > 0) skipped.push(skippedText(run, mayHaveWritten(rows)));
     }
     return undefined;

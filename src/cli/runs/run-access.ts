@@ -5,13 +5,13 @@ import { urlVariable } from '../../settings/variables.ts';
 import { InterruptedError, NotFoundError, UsageError } from '../../shared/errors.ts';
 import { flagWords, petstock, shellWord } from '../../shared/hint.ts';
 import { type Target, targetName } from '../../shared/target.ts';
-import type { ServiceConnection } from '../invocation/connect.ts';
+import type { ServiceConnection, WriteConnection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
 
 export interface RunAccess {
   readonly invocation: Invocation;
-  readonly connection: ServiceConnection;
+  readonly connection: WriteConnection;
 }
 
 /**
@@ -38,11 +38,11 @@ export async function withContinueHint<T>(
  * @throws NotFoundError if there is no such run; UsageError if the text is neither, or several ids end in it
  */
 export function requireRun(invocation: Invocation, text: string): Promise<RunRecord> {
-  return withExistingState(invocation, async (state) => {
-    if (state === undefined) {
+  return withExistingState(invocation, async (found) => {
+    if (found === undefined) {
       throw new NotFoundError(`There is no run ${text} in the history`, { hint: 'petstock history list' });
     }
-    return state.history.find(text);
+    return found.history.find(text);
   });
 }
 
@@ -63,8 +63,8 @@ export function requireSameTarget(run: RunRecord, target: Target, command: reado
  * @throws UsageError if the run was made at another service
  */
 export function requireSameService(run: RunRecord, connection: ServiceConnection, command: readonly string[]): void {
-  const { env, store, baseUrl, serviceName } = connection;
-  if (run.serviceName === serviceName) return;
+  const { env, store, baseUrl, service } = connection;
+  if (run.service === service) return;
   const now = `${targetName(connection)} is now ${baseUrl}`;
   const variable = env === 'sandbox' ? '' : `${urlVariable(env, store)}=${shellWord(run.baseUrl)} `;
   throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, but ${now}. Nothing was sent`, {
@@ -87,7 +87,7 @@ export function serviceNow({ context, environment, config }: Invocation): string
  * the service is not known.
  */
 export function whyElsewhere(run: RunRecord, service: string | undefined): string | undefined {
-  return service === undefined || run.serviceName === service ? undefined : `was made at ${run.baseUrl}`;
+  return service === undefined || run.service === service ? undefined : `was made at ${run.baseUrl}`;
 }
 
 export function skippedText({ run, command }: RunRecord, why: string): string {

@@ -1,17 +1,12 @@
 import type { BulkRow } from '../../inventory/change.ts';
 import { grouped, type InventoryItem, mayBeBarCode } from '../../inventory/items.ts';
 import { inventoryItemView } from '../../output/inventory-view.ts';
-import type { RunResult } from '../../runs/execute.ts';
-import {
-  dependsOnStock,
-  executeSingleWrite,
-  type SingleWrite,
-  type SingleWriteHooks,
-} from '../../runs/single-write.ts';
 import { ClosedPipeError, FailureError, NotFoundError, type PetstockError } from '../../shared/errors.ts';
 import { fileErrorReason } from '../../shared/file-error.ts';
 import { commandLine, petstock, targetWords } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
+import type { RunResult } from '../../writes/carry-out.ts';
+import { dependsOnStock, type SingleWrite, type SingleWriteHooks, writeOne } from '../../writes/single-write.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { noteUndoOf, type RunAccess } from './run-access.ts';
 
@@ -35,17 +30,16 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
   let seen: InventoryItem | undefined;
   const { readsFirst } = options;
   const isUndoable = readsFirst || dependsOnStock(write) || (await knownBefore(access, write.petId)) !== undefined;
-  const end = await executeSingleWrite(access.connection, write, {
+  const end = await writeOne(access.connection, write, {
     ...singleWriteHooks(access),
     readsFirst,
     onItem: (item) => {
       if (item.petId === write.petId) seen = item;
     },
-  }).catch((error) => {
-    // A 404 for the list reveals nothing about the pet.
-    throw error.status === undefined ? rewordNoPet(invocation, write, error) : error;
   });
-  const error = end.error && rewordNoPet(invocation, write, end.error);
+  // A 404 for the list reveals nothing about the pet.
+  const isOfPet = end.execution?.rejection !== undefined || end.error?.status === undefined;
+  const error = end.error && (isOfPet ? rewordNoPet(invocation, write, end.error) : end.error);
   await printItem(invocation, end, seen, options, error);
   const [row] = end.report.rows;
   const isWritten = row !== undefined && ['applied', 'differs', 'unknown'].includes(row.result);
@@ -99,9 +93,8 @@ function singleWriteHooks(access: RunAccess): SingleWriteHooks {
  * Returns the last stock of a pet in the history, read or written; undefined if there is none, or if it is uncertain.
  */
 async function knownBefore({ connection }: RunAccess, petId: bigint): Promise<number | undefined> {
-  const { state, serviceName } = connection;
-  const [known] = await state.petWrites.lastKnown(serviceName, [{ petId }]);
-  return known;
+  const { history, service } = connection;
+  return (await history.lastKnown(service, [{ petId }])).get(petId);
 }
 
 function isLarge({ before, after = 0 }: BulkRow): boolean {

@@ -75,7 +75,7 @@ test.for([
 
 test('apply --resume latest skips a run of another URL, and reports the skipped run', async ({ shop }) => {
   const open = (at: Shop) =>
-    recordRun(at, [{ ...pending, before: 39, after: 12 }], { serviceName: serviceNameOf(at.service.url) });
+    recordRun(at, [{ ...pending, before: 39, after: 12 }], { service: serviceNameOf(at.service.url) });
   const own = await open(shop);
   const elsewhere = await openShop();
   const other = await open(shopOf({ ...elsewhere, folders: shop.folders, clock: shop.clock }));

@@ -129,7 +129,7 @@ test('counts the undo of unknown rows as unknown in history totals, and cancels 
     { petId: 5n, before: 1, after: 3, result: 'applied' },
     { petId: 6n, before: 6, after: 9, result: 'unknown' },
   ];
-  const run = await recordRun(shop, rows, { serviceName: serviceNameOf(shop.service.url) });
+  const run = await recordRun(shop, rows, { service: serviceNameOf(shop.service.url) });
   await shop.run(`history discard ${run} --yes`);
   await setElsewhere(shop, 44);
   await setElsewhere(shop, 3, 5);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { type Clock, createSystemClock, machineTime } from '../../../src/shared/clock.ts';
+import { type Clock, createSystemClock } from '../../../src/shared/clock.ts';
 import { sqlite } from '../../../src/shared/sqlite-engine.ts';
 import type { RunOptions } from '../../support/context.ts';
 import { temporaryDatabase } from '../../support/postgres.ts';
@@ -146,7 +146,7 @@ test('adds up the deltas of eight commands at once under a limit of 20 a minute'
 });
 
 test('adds up the deltas of eight machines with one database under a limit of 20 in 2 s', async () => {
-  const clock = createSystemClock(machineTime(process));
+  const clock = createSystemClock(process.hrtime.bigint);
   const till = await openTill({ stock: tenEach(9), limit: { limit: 20, seconds: 2 } }, clock);
   const env = { PETSTOCK_STATE_URL: await temporaryDatabase() };
   await eightTills(till, (index) => ({ env, host: `till-${index}` }));

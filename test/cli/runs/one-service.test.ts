@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { type Clock, createSystemClock, machineTime } from '../../../src/shared/clock.ts';
+import { type Clock, createSystemClock } from '../../../src/shared/clock.ts';
 import { slowly } from '../../support/scripted-actions.ts';
 import { tenEach } from '../../support/scripted-service.ts';
 import { stateSql } from '../../support/state-sql.ts';
@@ -10,7 +10,7 @@ import { openTill, type Till } from '../../support/till.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 /** Commands that wait for each other share a running clock. */
-const clock = createSystemClock(machineTime(process));
+const clock = createSystemClock(process.hrtime.bigint);
 
 /** Two URLs that mean the same service: two spellings, or the same URL in two environments. */
 const ways: Readonly<Record<string, (url: string) => readonly string[]>> = {

@@ -105,15 +105,12 @@ test.each(widths)('prints runs of other users in %i columns without forged lines
     { petId: 6n, before: 1, after: 2, result: 'applied', ref: forged },
   ]);
   const change = (sql: string) => stateSql(shop.folders.state, sql);
-  const identity = JSON.stringify({ host: forged, namespace: '', boot: 'other', pid: forged, startedAt: forged });
   await change(`UPDATE runs SET os_user = '${forged}', host = '${forged}', file = '${forged}', reason = '${forged}',
-    command = '${forged}', store = '${forged}', base_url = 'https://x/${forged}', undone_by = '["${forged}"]', undoes = '${forged}'`);
-  await change(`INSERT INTO presence (id, identity, os_user, command, since, boot, expires, lasts)
-    VALUES ('1', '${identity}', '${forged}', '${forged}', 0, '${shop.clock.boot()}', 1e15, 15000)`);
+    command = '${forged}', store = '${forged}', base_url = 'https://x/${forged}', undoes = '${forged}', pets = '${forged}', units = '${forged}'`);
   const state = ['state info', 'state check', 'history prune --keep 0'];
   const looks = ['history list', `history show ${run}`, 'undo --last', ...state];
   for (const command of looks) await attack(shop, command, { terminal });
-  await change(`UPDATE runs SET store = NULL, undoes = NULL, undone_by = '[]', base_url = '${shop.service.url}'`);
+  await change(`UPDATE runs SET store = NULL, undoes = NULL, base_url = '${shop.service.url}'`);
   const writes = [`undo ${run} --dry-run`, 'undo --last', `inventory apply --resume ${run}`, 'inventory adjust 4 1'];
   for (const command of [...looks, ...writes]) await attack(shop, command, { terminal });
 });

@@ -1,5 +1,4 @@
 import { expect, test, vi } from 'vitest';
-import type { StateDescription } from '../../../src/state/state.ts';
 import {
   expectIntended,
   expectResumed,
@@ -161,7 +160,7 @@ test('warns in state info about an asynchronous standby', async () => {
   const { machine, server } = await settingWith(asynchronousPair);
   const { standby, url, failOver } = server;
   await machine().run('inventory list -q');
-  const info = async () => JSON.parse((await machine().run('state info --json')).stdout) as StateDescription;
+  const info = async () => JSON.parse((await machine().run('state info --json')).stdout);
   expect(await info()).toMatchObject({ warnings: [expect.stringContaining('does not wait for its standby')] });
   expect(await machine().run('state info', { env: { PETSTOCK_STATE_URL: standby.url } })).toMatchObject({
     code: 5,

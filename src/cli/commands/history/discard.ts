@@ -2,9 +2,10 @@ import { counted } from '../../../inventory/items.ts';
 import type { RunRecord } from '../../../inventory/run-records.ts';
 import { historyRecordView } from '../../../output/history-list-view.ts';
 import { writtenText } from '../../../output/history-run-view.ts';
+import { userOf } from '../../../shared/account.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
-import type { State } from '../../../state/state.ts';
+import type { History } from '../../../state/history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
 import { define } from '../define.ts';
@@ -22,8 +23,8 @@ export const defineHistoryDiscard = define({
   ],
   action: async (invocation, _options, text) => {
     await withExistingState(invocation, async (found) => {
-      const { record, state } = await findRun(invocation, found, text);
-      const discarded = record.isDiscarded ? record : await discard(invocation, state, record);
+      const { record, history } = await findRun(invocation, found, text);
+      const discarded = record.isDiscarded ? record : await discard(invocation, history, record);
       const { messages, results } = invocation;
       const became = record.isDiscarded ? 'was already discarded' : 'is discarded';
       await messages.note(`Run ${record.run} ${became}: ${writtenText(discarded)}.`);
@@ -42,7 +43,7 @@ export const defineHistoryDiscard = define({
  * Discards a run. On a terminal, asks for confirmation.
  * @throws UsageError if the run is done, ConflictError while it is running
  */
-async function discard({ questions }: Invocation, { history }: State, run: RunRecord): Promise<RunRecord> {
+async function discard({ questions, context }: Invocation, history: History, run: RunRecord): Promise<RunRecord> {
   if (run.state === 'done') {
     const hint = petstock`history show ${run.run}`;
     throw new UsageError(`Run ${run.run} is done, so it can't be discarded`, { hint });
@@ -51,5 +52,5 @@ async function discard({ questions }: Invocation, { history }: State, run: RunRe
     const question = `Discard run ${run.run.slice(-4)} (${writtenText(run)})?`;
     await questions.confirm({ question, notDone: 'The run was not changed' });
   }
-  return history.discard(run.run);
+  return history.discard(run.run, { ...context.self, user: userOf(context.env) });
 }

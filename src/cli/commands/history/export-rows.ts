@@ -53,9 +53,8 @@ export const defineHistoryExport = define({
       user: options.user,
     };
     const format = exportFormat(invocation, file, 'ndjson');
-    await withExistingState(invocation, async (state) => {
-      await state?.history.warnIfOlder();
-      const rows = () => state?.history.settled(filter) ?? noRows();
+    await withExistingState(invocation, async (found) => {
+      const rows = () => found?.history.settled(filter) ?? noRows();
       const { header, stringIds = false } = globals;
       const rendering = { header, stringIds, width: undefined, paint: await createPaint(false) };
       const text = (await loadRenderer(format))(historyExportView(rows), rendering);
@@ -63,7 +62,7 @@ export const defineHistoryExport = define({
       await exportTo(invocation, file, pieces, { force: options.force === true });
       for (const each of ['incomplete', 'running'] as const) {
         const open =
-          state === undefined ? 0 : await openRows(state.history, { ...namedTarget(invocation), state: each });
+          found === undefined ? 0 : await openRows(found.history, { ...namedTarget(invocation), state: each });
         const list = petstock`history list --state ${each} ${flagWords({ store: globals.store, env: globals.env })}`;
         const left = `Not exported: ${counted(open, 'row')} of ${each} runs, without a final outcome`;
         if (open > 0) await invocation.messages.note(`${left}. To see them: ${list}`);

@@ -1,7 +1,6 @@
 import { counted } from '../../../inventory/items.ts';
 import type { RunRecord } from '../../../inventory/run-records.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { type PrunableRun, removableRuns } from '../../../state/decide.ts';
 import type { History } from '../../../state/history.ts';
 import { isNamed, namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -35,9 +34,9 @@ export const defineHistoryPrune = define({
       keep: wholeNumberOf('--keep', keep),
       incomplete,
     };
-    await withExistingState(invocation, async (state) => {
+    await withExistingState(invocation, async (found) => {
       const none = { removed: 0, kept: 0 };
-      const { removed, kept } = state === undefined ? none : await removeRuns(invocation, state.history, bounds);
+      const { removed, kept } = found === undefined ? none : await removeRuns(invocation, found.history, bounds);
       const { env = null, store = null } = namedTarget(invocation);
       await printOutcome(invocation, { env, store, removed, kept });
       await invocation.messages.note(`Removed ${counted(removed, 'run')} of ${namedTargetText(invocation)}.`);
@@ -59,15 +58,11 @@ async function removeRuns(
   history: History,
   { before = Number.POSITIVE_INFINITY, keep = 0, incomplete }: PruneBounds,
 ): Promise<{ readonly removed: number; readonly kept: number }> {
-  const all: (PrunableRun & Pick<RunRecord, 'at' | 'env' | 'store' | 'serviceName'>)[] = [];
-  for await (const { run, at, state, undoes, began, touched, env, store, serviceName } of history.runs()) {
-    all.push({ run, at, state, undoes, began, touched, env, store, serviceName });
-  }
+  const all: RunRecord[] = [];
+  for await (const run of history.runs()) all.push(run);
   const past = all.filter((run) => isNamed(invocation, run)).filter(({ at }, index) => at < before && index >= keep);
   const wanted = past.filter(({ state }) => state === 'done' || (state === 'incomplete' && incomplete));
-  const ids = new Set(removableRuns(all, new Set(wanted.map(({ run }) => run))));
-  // The oldest runs are removed first.
-  const runs = all.filter(({ run }) => ids.has(run)).reverse();
+  const runs = await history.removable(all, new Set(wanted.map(({ run }) => run)));
   const kept = past.length - runs.length;
   if (kept > 0) await invocation.messages.note(keptText(kept));
   if (runs.length === 0) return { removed: 0, kept };

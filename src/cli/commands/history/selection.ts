@@ -3,9 +3,10 @@ import type { RunFilter, RunRecord } from '../../../inventory/run-records.ts';
 import { localMinute } from '../../../output/time.ts';
 import { NotFoundError, UsageError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
-import type { State } from '../../../state/state.ts';
+import type { History } from '../../../state/history.ts';
 import { isNarrowed, namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
+import type { FoundState } from '../../invocation/state-access.ts';
 
 /**
  * Describes the target that options and variables name, such as `north/staging`, `the store north`, `staging of all
@@ -29,15 +30,15 @@ export function periodText({ since, until }: Pick<RunFilter, 'since' | 'until'>)
 }
 
 /**
- * Returns the invocation that resolves the names of `--pet` and `--name`. If neither a codes file nor a target is set,
+ * Returns the invocation that resolves the name in `--pet`. If neither a codes file nor a target is set,
  * only the sandbox's own pets have names, so the invocation is then for the sandbox.
  */
 export async function withNames(
   invocation: Invocation,
-  { pet, name }: { readonly pet?: string | undefined; readonly name?: string | undefined },
+  { pet }: { readonly pet?: string | undefined },
 ): Promise<Invocation> {
   const { config, globals, messages } = invocation;
-  const hasName = name !== undefined || (pet !== undefined && mayBeName(pet));
+  const hasName = pet !== undefined && mayBeName(pet);
   if (!hasName || config.settings.codes !== undefined || isNarrowed(invocation)) return invocation;
   await messages.note('Without the setting codes, only pets of the sandbox have names, so only its runs are searched.');
   const env = 'sandbox';
@@ -59,14 +60,14 @@ export async function withNames(
  */
 export async function findRun(
   invocation: Invocation,
-  state: State | undefined,
+  found: FoundState | undefined,
   text: string,
-): Promise<{ readonly record: RunRecord; readonly state: State }> {
+): Promise<{ readonly record: RunRecord; readonly history: History }> {
   const hint = 'petstock history list';
-  if (state === undefined) throw new NotFoundError(`The history is empty, so there is no run "${text}"`, { hint });
-  const { history } = state;
-  if (text !== 'latest') return { record: await history.find(text), state };
-  for await (const run of history.runs({ ...namedTarget(invocation), limit: 1 })) return { record: run, state };
+  if (found === undefined) throw new NotFoundError(`The history is empty, so there is no run "${text}"`, { hint });
+  const { history } = found;
+  if (text !== 'latest') return { record: await history.find(text), history };
+  for await (const run of history.runs({ ...namedTarget(invocation), limit: 1 })) return { record: run, history };
   const of = isNarrowed(invocation) ? ` of ${namedTargetText(invocation)}` : '';
   throw new NotFoundError(`There is no run${of} in the history`, { hint });
 }

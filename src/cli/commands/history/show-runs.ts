@@ -3,16 +3,14 @@ import { historyListView } from '../../../output/history-list-view.ts';
 import { historyRunFacts, historyRunHints, historyRunView } from '../../../output/history-run-view.ts';
 import { localMinute } from '../../../output/time.ts';
 import { withPage } from '../../../output/view.ts';
-import { userOf } from '../../../shared/account.ts';
 import { petstock, targetWords, withOption } from '../../../shared/hint.ts';
 import { targetName } from '../../../shared/target.ts';
 import type { History } from '../../../state/history.ts';
-import type { State } from '../../../state/state.ts';
 import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state-access.ts';
 import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../define.ts';
-import { chosenPets, oneOf, partsOf, wholeNumberOf } from '../option-values.ts';
+import { chosenPets, oneOf, wholeNumberOf } from '../option-values.ts';
 import { findRun, namedTargetText, periodOf, periodText, withNames } from './selection.ts';
 
 const maxShown = 20;
@@ -20,14 +18,11 @@ const maxShown = 20;
 const listOptions = optionRows(
   ['--limit <n>', `list at most this many runs (default: ${maxShown} on a terminal, else all)`],
   ['--pet <id>', 'only runs that changed this pet, by id or name'],
-  ['--name <text>', 'only runs that changed a pet with this text in its name (names come from the setting codes)'],
   ['--ref <text>', 'only runs that have a row with this ref'],
   ['--user <name>', 'only runs of this user'],
-  ['--mine', 'only your own runs, from any machine'],
   ['--since <date>', 'only runs from this time on: 2026-01-15, today, yesterday, monday, or 7d, 1w, 12h ago'],
   ['--until <date>', 'only runs up to this time'],
   ['--state <state>', `only runs that are ${runStates.join(', ')}`],
-  ['--pets <which>', 'all: list all pets of a run in JSON, CSV and TSV, instead of the first 20'],
   fieldsOption,
 );
 type ListOptions = OptionsOf<typeof listOptions>;
@@ -43,7 +38,6 @@ export const defineHistoryList = define({
     ['petstock history list'],
     ['petstock history list --pet 4 --since 7d', 'who changed pet 4 this week?'],
     ['petstock history list --state incomplete', 'which runs can be resumed?'],
-    ['petstock history list --mine --since 7d', 'what did I change this week?'],
     ['petstock history list --env production --json'],
     ['petstock history list --since 7d -o html > week.html', 'a page to print'],
   ],
@@ -51,12 +45,10 @@ export const defineHistoryList = define({
     const invocation = await withNames(given, options);
     const { context, messages, results } = invocation;
     const filter = await filterOf(invocation, options);
-    const showsAll = options.pets !== undefined && oneOf('--pets', options.pets, ['all']) === 'all';
     const chosen = wholeNumberOf('--limit', options.limit);
     const limit = chosen ?? (context.stdout.isTerminal ? maxShown : undefined);
-    await withExistingState(invocation, async (state) => {
-      const history = state?.history;
-      await history?.warnIfOlder();
+    await withExistingState(invocation, async (found) => {
+      const history = found?.history;
       const { runs, seen } = upTo(history, filter, limit);
       const now = context.clock.now();
       const view = historyListView(runs, {
@@ -64,7 +56,6 @@ export const defineHistoryList = define({
         rows: async function* (id) {
           if (history !== undefined) yield* history.rows(id);
         },
-        hasAllPets: showsAll,
         target: targetName(invocation.target),
         isShared: sharedStateOf(invocation) !== undefined,
         names: await shownNames(invocation, filter.env),
@@ -82,23 +73,16 @@ export const defineHistoryList = define({
         const more = petstock`${withOption(context.argv, '--limit=100')}`;
         await messages.note(`These are the latest ${maxShown} runs. To see more: ${more}`);
       }
-      const hasPets = options.fields === undefined || partsOf(options.fields).includes('pets');
-      if (results.format !== 'table' && results.format !== 'html' && !showsAll && seen.morePets && hasPets) {
-        const all = petstock`${withOption(context.argv, '--pets=all')}`;
-        await messages.note(`The field pets has only the first 20 of each run. To see all of them: ${all}`);
-      }
     });
   },
 });
 
 /** Describes the selected runs for the heading of a page: `: of pet 4; by kim`. */
-function onlyText({ pet, name, ref, user, mine, state }: ListOptions, limit: number | undefined): string {
+function onlyText({ pet, ref, user, state }: ListOptions, limit: number | undefined): string {
   const only = [
     ...(pet === undefined ? [] : [`of pet ${pet}`]),
-    ...(name === undefined ? [] : [`of pets with "${name}" in their name`]),
     ...(ref === undefined ? [] : [`with the reference ${ref}`]),
     ...(user === undefined ? [] : [`by ${user}`]),
-    ...(mine ? ['my own'] : []),
     ...(state === undefined ? [] : [state]),
     ...(limit === undefined ? [] : [`the latest ${limit}`]),
   ];
@@ -109,26 +93,19 @@ async function filterOf(invocation: Invocation, options: ListOptions): Promise<R
   return {
     ...namedTarget(invocation),
     ...periodOf(invocation, options),
-    petIds: await chosenPets(invocation, { ...options, pet: options.pet === undefined ? undefined : [options.pet] }),
+    petIds: await chosenPets(invocation, { pet: options.pet === undefined ? undefined : [options.pet] }),
     ref: options.ref,
     state: options.state === undefined ? undefined : oneOf('--state', options.state, runStates),
     user: options.user,
-    by: options.mine ? callerOf(invocation.context) : undefined,
   };
 }
 
-/** Returns the filter for the caller's own runs: by user name, or by machine if the user name is not known. */
-function callerOf({ env, processes }: Invocation['context']): RunFilter['by'] {
-  const user = userOf(env);
-  return user === undefined ? { host: processes.self.host } : { user };
-}
-
 /**
- * Returns a generator of at most `limit` runs, and facts that it fills in: whether there are more runs, whether a run
- * has more pets than its record lists, and the newest of these runs that can be resumed.
+ * Returns a generator of at most `limit` runs, and facts that it fills in: whether there are more runs, and the newest of
+ * these runs that can be resumed.
  */
 function upTo(history: History | undefined, filter: RunFilter, limit: number | undefined) {
-  const seen: { more: boolean; morePets: boolean; incomplete?: RunRecord } = { more: false, morePets: false };
+  const seen: { more: boolean; incomplete?: RunRecord } = { more: false };
   async function* runs(): AsyncGenerator<RunRecord> {
     if (history === undefined || limit === 0) return;
     let count = 0;
@@ -137,7 +114,6 @@ function upTo(history: History | undefined, filter: RunFilter, limit: number | u
       seen.more = limit !== undefined && count > limit;
       if (seen.more) return;
       if (record.state === 'incomplete') seen.incomplete ??= record;
-      seen.morePets ||= record.changes > record.pets.length;
       yield record;
     }
   }
@@ -163,9 +139,7 @@ export const defineHistoryShow = define({
       ?.flatMap((list) => list.split(','))
       .map((word) => oneOf('--state', word.trim(), rowResults));
     await withExistingState(invocation, async (found) => {
-      const { record, state } = await findRun(invocation, found, text);
-      const { history } = state;
-      await history.warnIfOlder();
+      const { record, history } = await findRun(invocation, found, text);
       const { messages, results, context } = invocation;
       const isPage = results.format === 'html';
       if (!isPage) {
@@ -176,8 +150,8 @@ export const defineHistoryShow = define({
       const options = { names: await shownNames(invocation, record.env), now: context.clock.now() };
       await results.print(historyRunView(record, () => history.rows(record.run, chosen), options));
       if (isPage) return;
-      await warnIfUnclear(invocation, state, record);
-      for (const hint of historyRunHints(record, await isBlind(state, record))) await messages.note(hint);
+      await warnIfUnclear(invocation, history, record);
+      for (const hint of historyRunHints(record, await isBlind(history, record))) await messages.note(hint);
     });
   },
 });
@@ -186,17 +160,17 @@ export const defineHistoryShow = define({
  * Reports whether the stock before a run is unknown: a single write did not read it, and the history has no earlier
  * stock of the pet. A run of several pets always reads the stock.
  */
-async function isBlind(state: State, run: RunRecord): Promise<boolean> {
+async function isBlind(history: History, run: RunRecord): Promise<boolean> {
   if (run.changes !== 1) return false;
-  const { undoable } = await import('../../../runs/plan-undo.ts');
-  return (await undoable(state, run)).isBlind;
+  const { undoable } = await import('../../../writes/plan-undo.ts');
+  return (await undoable(history, run)).isBlind;
 }
 
 /** Warns if it is not known whether some conflicts of a run were written. */
-async function warnIfUnclear({ messages }: Invocation, state: State, run: RunRecord): Promise<void> {
+async function warnIfUnclear({ messages }: Invocation, history: History, run: RunRecord): Promise<void> {
   if (run.counts.conflict === 0) return;
-  const { countUnclearRows, mayHaveWritten } = await import('../../../runs/plan-undo.ts');
-  const rows = await countUnclearRows(state, run);
+  const { countUnclearRows, mayHaveWritten } = await import('../../../writes/plan-undo.ts');
+  const rows = await countUnclearRows(history, run);
   if (rows > 0) await messages.warn(`Run ${run.run} ${mayHaveWritten(rows)}`);
 }
 

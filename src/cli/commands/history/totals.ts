@@ -7,7 +7,6 @@ import { withPage } from '../../../output/view.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
 import type { History } from '../../../state/history.ts';
-import type { State } from '../../../state/state.ts';
 import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
@@ -40,8 +39,8 @@ export const defineHistoryTotals = define({
   action: async (invocation, options) => {
     const { context, results, messages, target } = invocation;
     const period = periodOf(invocation, options);
-    await withExistingState(invocation, async (state) => {
-      const totals = state === undefined ? [] : await totalsOf(invocation, state, period);
+    await withExistingState(invocation, async (found) => {
+      const totals = found === undefined ? [] : await totalsOf(invocation, found.history, period);
       const title = `In and out of ${namedTargetText(invocation)}${periodText(period)}`;
       const page = { title, facts: [`Printed ${localMinute(context.clock.now())}`] };
       await results.print(totalsView(totals, { target: targetName(target), page }));
@@ -57,8 +56,7 @@ interface Period {
   readonly until: number | undefined;
 }
 
-async function totalsOf(invocation: Invocation, state: State, period: Period): Promise<ShownTotals[]> {
-  const { history } = state;
+async function totalsOf(invocation: Invocation, history: History, period: Period): Promise<ShownTotals[]> {
   const where = namedTarget(invocation);
   const totals = new Totals();
   const known: KnownRuns = new Map();
@@ -71,7 +69,7 @@ async function totalsOf(invocation: Invocation, state: State, period: Period): P
       if (isWithin(period, run, row)) totals.add(run, row, { isCount: false, cancelledChange: 0n });
     }
   }
-  return withKnown(invocation, state, [...totals.pets()]);
+  return withKnown(invocation, history, [...totals.pets()]);
 }
 
 function isWithin({ since, until }: Period, run: RunRecord, { at = run.at }: RecordedRow): boolean {
@@ -132,25 +130,19 @@ async function readUndoneRows(history: History, undone: string, period: Period, 
   return rows;
 }
 
-/** Maximum number of pets per query. */
-const atOnce = 500;
-
 /**
  * Adds the names of the pets, and their last stock in the history. If the setting codes is not set, only the sandbox's
  * pets have names.
  */
-async function withKnown({ petNames, config }: Invocation, { petWrites }: State, totals: readonly PetTotals[]) {
+async function withKnown({ petNames, config }: Invocation, history: History, totals: readonly PetTotals[]) {
   const names = await petNames();
   const known: ShownTotals[] = [];
-  for (const serviceName of new Set(totals.map((each) => each.serviceName))) {
-    const own = totals.filter((each) => each.serviceName === serviceName);
-    for (let from = 0; from < own.length; from += atOnce) {
-      const some = own.slice(from, from + atOnce);
-      const stocks = await petWrites.lastKnown(serviceName, some);
-      for (const [index, each] of some.entries()) {
-        const mayHaveNames = config.settings.codes !== undefined || each.env === 'sandbox';
-        known.push({ ...each, name: mayHaveNames ? names?.get(each.petId) : undefined, now: stocks[index] });
-      }
+  for (const service of new Set(totals.map((each) => each.service))) {
+    const own = totals.filter((each) => each.service === service);
+    const stocks = await history.lastKnown(service, own);
+    for (const each of own) {
+      const mayHaveNames = config.settings.codes !== undefined || each.env === 'sandbox';
+      known.push({ ...each, name: mayHaveNames ? names?.get(each.petId) : undefined, now: stocks.get(each.petId) });
     }
   }
   return known;

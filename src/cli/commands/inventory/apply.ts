@@ -1,10 +1,11 @@
 import type { BulkRow, Change } from '../../../inventory/change.ts';
 import { counted, isAbsent, type Quantities } from '../../../inventory/items.ts';
 import { type Plan, type PlanOptions, planChanges } from '../../../inventory/plan.ts';
-import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { flagWords, petstock, targetWords } from '../../../shared/hint.ts';
 import { targetName } from '../../../shared/target.ts';
+import { rethrowAsNothingWritten } from '../../../writes/nothing-written.ts';
+import { readStock } from '../../../writes/stock.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { openRunOf } from '../../runs/open-run.ts';
 import { performPlan } from '../../runs/perform.ts';
@@ -154,8 +155,9 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
   const earlier = told ?? (options.dryRun ? undefined : await guard.check(repeated.isDecided));
   await invocation.connections.announce();
   const evidence = new RowEvidence(read, ignoreNames ? undefined : names);
-  const reader = new StockReader(access.connection, undefined, false, evidence.see);
-  const { quantities, readVersion, readAt } = await reader.readAfterInFlight(petIds);
+  const reader = { ...access.connection, onEachItem: evidence.see };
+  const stock = await readStock(reader, petIds).catch(rethrowAsNothingWritten);
+  const { quantities } = stock;
   const { rows, problems } = planUnskipped(noted, quantities, repeated, { skipUnknown, env: targetName(target) });
   const absent = skipUnknown ? [] : absentPets(changes, quantities);
   requireMeant(invocation, { file, command, hasDeltas, unit: read.unit, problems, absent }, evidence);
@@ -166,11 +168,11 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
   const requireNotDuplicate = async () => {
     if (hasDeltas) await repeated.requireNoOthers();
     await guard.check(repeated.isDecided);
-    return guard.newest;
+    return { run: guard.newest };
   };
   return {
     access,
-    job: { subject, rows, stock: { readVersion, readAt }, intention, requireNotDuplicate },
+    job: { subject, rows, stock, intention, requireNotDuplicate },
     guard,
   };
 }

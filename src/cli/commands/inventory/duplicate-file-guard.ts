@@ -102,10 +102,10 @@ export class DuplicateFileGuard {
 
   async #runs(): Promise<readonly RunRecord[]> {
     const { contentHash, earlierHash } = this.repeated;
-    const { state, serviceName } = this.access.connection;
-    const newer = await state.history.runsOfFile(serviceName, contentHash);
+    const { history, service } = this.access.connection;
+    const newer = await history.runsOfFile(service, contentHash);
     this.newest = newer[0]?.run;
-    return [...newer, ...(await state.history.runsOfFile(serviceName, earlierHash))];
+    return [...newer, ...(await history.runsOfFile(service, earlierHash))];
   }
 
   /** Adds to a conflict which run has already written the file. Returns any other error unchanged. */
@@ -118,7 +118,7 @@ export class DuplicateFileGuard {
 
   /** Returns the newest run that has written, or may have written, a row that was not undone since. */
   async #lastWritten(runs: readonly RunRecord[]): Promise<WrittenRun | undefined> {
-    const { history } = this.access.connection.state;
+    const { history } = this.access.connection;
     for (const run of runs) {
       let isPossible = false;
       for await (const { result, error, undoneBy } of history.rows(run.run, mayBeApplied)) {

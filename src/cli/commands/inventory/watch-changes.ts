@@ -81,7 +81,7 @@ class Watch {
   #checkedAt = 0;
   #faultSince: number | undefined;
   /**
-   * The time before which no check begins, by the monotonic clock. With `--max-wait`, the governor might refuse to wait
+   * The time before which no check begins, by the monotonic clock. With `--max-wait`, the limits might refuse to wait
    * until then.
    */
   #notBefore = 0;
@@ -171,7 +171,7 @@ class Watch {
   async #read(signal: AbortSignal): Promise<StockPoll> {
     const { connections, messages } = this.invocation;
     const { petIds } = this.options;
-    const { client } = await connections.reconnectIfFallback();
+    const { client } = await connections.connect();
     const unreadable = new UnreadablePets();
     const batches = client.scanInventory({ once: true, signal, onUnreadable: unreadable.add });
     const list = await StockList.gather(filtered(batches, [{ petIds }]));
@@ -213,11 +213,11 @@ class Watch {
     const { context, messages } = this.invocation;
     const { clock } = context;
     if (this.#checkedAt >= this.#end) return false;
-    const { windows } = await this.#limits();
+    const { windows } = (await this.#limits()).state;
     const shortest = this.#pace.least({ minute: windows.minute?.limit, day: windows.day?.limit }, clock.monotonic());
     const wanted = this.#pace.interval;
     if (shortest > wanted) await this.#noteSlower(shortest, 'checks may use at most a tenth of the rate limit');
-    // If the rate limit opens in time, the governor waits for it and shows that.
+    // If the rate limit opens in time, the client waits for it and shows that.
     const opens = await this.#opensAt();
     const soonest = Math.max(this.#checkedAt + shortest, this.#notBefore, opens > this.#end ? opens : 0);
     if (this.#successfulChecks <= 1 && soonest > this.#end && this.#isNew('short')) {
@@ -232,8 +232,7 @@ class Watch {
   }
 
   async #limits() {
-    const { state, scope } = await this.invocation.connections.connect();
-    return state.limits.peek(scope);
+    return (await this.invocation.connections.connect()).limits;
   }
 
   /**
@@ -241,11 +240,10 @@ class Watch {
    * not known.
    */
   async #opensAt(): Promise<number> {
-    const decision = decide(await this.#limits(), this.invocation.context.clock.monotonic(), {
-      bulk: true,
-      minPermits: 1,
-    });
-    return decision.admitted ? 0 : (decision.retryAt ?? 0);
+    const { state, now } = await this.#limits();
+    const decision = decide(state, now, { bulk: true, minPermits: 1 });
+    const opensAt = decision.admitted ? undefined : decision.retryAt;
+    return opensAt === undefined ? 0 : this.invocation.context.clock.monotonic() + opensAt - now;
   }
 
   /**

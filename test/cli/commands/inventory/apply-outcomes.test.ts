@@ -9,7 +9,7 @@ const resume = async (shop: Shop, run: string, flags = '--yes') =>
 
 describe('a row with an unknown outcome', () => {
   test.each([
-    ['reset', 2],
+    ['reset', 1],
     ['status=503', 1],
     ['status=500', 1],
   ])('rereads the stock of an unknown row after the fault %s, and then resends the row', async (fault, looks) => {

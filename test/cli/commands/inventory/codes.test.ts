@@ -42,7 +42,9 @@ test('codes add refuses a name without a column for it, and another name for a n
   await shop.exits(['inventory', 'codes', 'add', '008', '4', 'Rex'], 0, 'Added 008 to ');
   await shop.exits(['inventory', 'codes', 'add', '009', '6', 'Mia'], 0, 'Added the name of pet 6 to ');
   await shop.exits(['inventory', 'codes', 'add', '009', '6', 'Mia'], 0, '009 is already in ');
-  expect((await shop.run('inventory codes list -o tsv')).stdout).toBe('007\t4\tRex\t\t\n009\t6\tMia\t\t\n008\t4\tRex\t\t\n');
+  expect((await shop.run('inventory codes list -o tsv')).stdout).toBe(
+    '007\t4\tRex\t\t\n009\t6\tMia\t\t\n008\t4\tRex\t\t\n',
+  );
 });
 
 test('codes add warns if a code may also be the id of another pet', async ({ shop }) => {

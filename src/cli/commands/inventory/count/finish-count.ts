@@ -3,11 +3,11 @@ import type { BulkRow } from '../../../../inventory/change.ts';
 import type { Counting } from '../../../../inventory/count/counting.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
 import { planChanges } from '../../../../inventory/plan.ts';
-import { requireWithinGuards } from '../../../../runs/execute.ts';
 import { writeFileAtomically } from '../../../../shared/atomic-file.ts';
 import { NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../../shared/hint.ts';
 import { targetName } from '../../../../shared/target.ts';
+import { requireWithinGuards } from '../../../../writes/carry-out.ts';
 import { faultyFile } from '../../../input-file.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { performPlan } from '../../../runs/perform.ts';
@@ -199,7 +199,7 @@ async function writeCounts(
     requireNotDuplicate: async () => {
       if (mode !== 'count') await repeated.requireNoOthers();
       await guard.check(repeated.isDecided);
-      return guard.newest;
+      return { run: guard.newest };
     },
     onBegun: async (id: string) => {
       await options.onBegun?.(id);

@@ -1,0 +1,128 @@
+/**
+ * Every wait of petstock for the service and its rate limit, and what may be done after each kind of answer. Times are
+ * in milliseconds.
+ */
+
+/** The wait after a 429 without a usable Retry-After or end of its window, and the least for one that can't be read. */
+export const standardWait = 60_000;
+
+/** The longest gate: an implausible Retry-After must not block a key for years. */
+export const maxGate = 32 * 86_400_000;
+
+/** After this many 429s in a row, by all processes, no command waits any longer. */
+export const maxEpisodes = 3;
+
+/** The longest total wait for the rate limit, unless `--max-wait` is given. */
+export const defaultMaxWait = 90_000;
+
+/**
+ * `inFlight`: the first and the longest pause before looking again while requests of others are in flight. `beside`:
+ * the longest random delay after a wait, where other users of the key may go on in the same moment.
+ */
+export const pauses = { inFlight: { first: 10, longest: 250 }, beside: 1000 };
+
+/**
+ * Returns how long to sleep before looking again whether a wait still holds, because another process may get an answer
+ * that changes it, or clear it: a tenth of the wait, but at least 5 s and at most a minute.
+ */
+export function sleepWithin(wait: number): number {
+  return Math.min(wait, Math.max(5000, Math.min(wait / 10, 60_000)));
+}
+
+/** Default number of retries, see `--retries`. */
+export const defaultRetries = 4;
+
+/**
+ * Returns how long to wait after a 429 before anything is sent again.
+ * @param asked what the service asked for, by Retry-After or by the end of the window; undefined if by neither
+ * @param episode 1 for the first 429, 2 if the first request after the wait met another, and so on
+ * @param random a number in [0, 1)
+ * @returns never less than asked, at least 1 s doubled with each episode, plus jitter
+ */
+export function waitAfterRefusal(asked: number | undefined, episode: number, random: number): number {
+  return withJitter(Math.max(asked ?? standardWait, 1000 * 2 ** (episode - 1)), random);
+}
+
+/** Adds up to a tenth to a wait, at most 5 s, so that clients don't all try again at once. `random`: in [0, 1) */
+export function withJitter(wait: number, random: number): number {
+  return wait + random * Math.min(wait / 10, 5000);
+}
+
+/**
+ * Returns a wait with full jitter: from 0 up to 0.5 s, doubled with each retry, at most 8 s.
+ * @param retry 1 for the first retry
+ * @param random a number in [0, 1)
+ */
+export function waitBeforeRetry(retry: number, random: number): number {
+  return random * Math.min(500 * 2 ** (retry - 1), 8000);
+}
+
+/** What became of a request. Those after `rejected` had no complete answer. */
+export type AnswerKind =
+  /** 2xx. */
+  | 'success'
+  /** 3xx. */
+  | 'redirect'
+  /** 429. */
+  | 'rateLimited'
+  /** 202, 408 or 499: whoever answered did not wait for the service. */
+  | 'undecided'
+  /** 501 or 505: another attempt would get the same answer. */
+  | 'unsupported'
+  /** Any other status from 500 on. */
+  | 'failed'
+  /** Any other 4xx. */
+  | 'rejected'
+  /** Nothing of the request has left this machine. */
+  | 'unsent'
+  /** The request has left, and no answer came, or one that can't be read. */
+  | 'lost';
+
+/** Returns the kind of an answer with this status. */
+export function answerKindOf(status: number): Exclude<AnswerKind, 'unsent' | 'lost'> {
+  if (status === 429) return 'rateLimited';
+  if (status === 202 || status === 408 || status === 499) return 'undecided';
+  if (status === 501 || status === 505) return 'unsupported';
+  if (status >= 500) return 'failed';
+  if (status >= 400) return 'rejected';
+  return status >= 300 ? 'redirect' : 'success';
+}
+
+/**
+ * `read`: changes nothing. `write`: sets a quantity, so that the stock shows whether it was carried out. `other`: any
+ * other request, of `petstock api`.
+ */
+export type RequestKind = 'read' | 'write' | 'other';
+
+export type NextStep =
+  /** Use the answer: it is final. */
+  | 'use'
+  /** Follow the redirect, if it stays at the service. */
+  | 'follow'
+  /** Send again once the gate has lifted. Nothing was carried out. */
+  | 'afterGate'
+  /** Send again, up to `--retries` times. */
+  | 'again'
+  /** Read the stock, which shows whether the write was carried out. */
+  | 'readBack';
+
+/** What may be done after each kind of answer, by the kind of request. No other file decides this. */
+const nextSteps: Readonly<Record<AnswerKind, Readonly<Record<RequestKind, NextStep>>>> = {
+  success: { read: 'use', write: 'use', other: 'use' },
+  redirect: { read: 'follow', write: 'follow', other: 'follow' },
+  rejected: { read: 'use', write: 'use', other: 'use' },
+  undecided: { read: 'use', write: 'readBack', other: 'use' },
+  rateLimited: { read: 'afterGate', write: 'afterGate', other: 'afterGate' },
+  unsupported: { read: 'use', write: 'readBack', other: 'use' },
+  failed: { read: 'again', write: 'readBack', other: 'use' },
+  unsent: { read: 'again', write: 'again', other: 'again' },
+  lost: { read: 'again', write: 'readBack', other: 'use' },
+};
+
+/**
+ * Decides what to do after an answer. A Retry-After of any answer but a success closes the gate, so whatever is sent
+ * next waits for it.
+ */
+export function nextStep(answer: AnswerKind, request: RequestKind): NextStep {
+  return nextSteps[answer][request];
+}

@@ -1,0 +1,246 @@
+import { type BulkReport, type BulkRow, countRows, isIdle, type RowError } from '../inventory/change.ts';
+import type { InventoryItem } from '../inventory/items.ts';
+import { type Guards, guardProblems, planTotals } from '../inventory/plan.ts';
+import type { RunHead } from '../inventory/run-records.ts';
+import { NotFoundError, type PetstockError, UnavailableError, UsageError } from '../shared/errors.ts';
+import type { Target } from '../shared/target.ts';
+import { settle } from '../state/intents.ts';
+import { isOpen, type OpenRun, type Row } from '../state/open-run.ts';
+import { rowErrorOf } from './classify-failure.ts';
+import { type Execution, execute, type WriteContext } from './execute.ts';
+import { dryRunErrorOf, runErrorOf } from './run-error.ts';
+import { commonReason, isRecorded, plannedRows, rowAfter } from './run-rows.ts';
+import type { Stock } from './stock.ts';
+
+/** The target of a run, who writes it, and what is needed to carry it out. */
+export interface RunContext extends WriteContext {
+  readonly target: Target;
+  readonly baseUrl: string;
+  /** The result of `serviceNameOf`. */
+  readonly service: string;
+  /** A hash of the key and its service: the result of `scopeOf`. */
+  readonly scope: string;
+  /** The name to record in the history; undefined if the system has none for the user. */
+  readonly user: string | undefined;
+  readonly host: string;
+  readonly pid: number;
+}
+
+export interface RunPlan {
+  /** The fields of a new run's head that the command determines. A resumed run keeps its head. */
+  readonly subject: Pick<RunHead, 'command' | 'file' | 'contentHash' | 'hasDeltas' | 'undoes'>;
+  /**
+   * The rows of the plan. Rows with the result `planned` are written, and then replaced in place by their outcomes; the
+   * others are final.
+   */
+  readonly rows: BulkRow[];
+  /** The stock that the rows were planned with; undefined if it was not read. */
+  readonly stock: Stock | undefined;
+  readonly resumed?: ResumedRun | undefined;
+  /** Set for a command that changes a single pet. */
+  readonly single?: SinglePlan | undefined;
+  /**
+   * Called right before a new run is recorded.
+   * @returns the newest run of the same content; undefined if the content may be repeated
+   */
+  requireNotDuplicate?(): Promise<{ readonly run: string | undefined } | undefined>;
+}
+
+/**
+ * What is special about a single change: its run is recorded with its first intent, and can be resumed only if its
+ * outcome is unknown; messages are about its pet.
+ */
+export interface SinglePlan {
+  /** Whether the stock is read in the turn although the row has no delta. */
+  readonly readsFirst: boolean;
+  /** Reports whether the change may be written; if not, nothing is, and the row stays planned. */
+  approve(before: number | undefined, after: number): boolean;
+}
+
+export interface ResumedRun {
+  readonly run: string;
+  /** Undefined in a dry run, which does not take the run over. Its rows are those of the plan, in their order. */
+  readonly open: OpenRun | undefined;
+  readonly uncounted: BulkReport['uncounted'];
+}
+
+export interface RunOptions {
+  readonly dryRun: boolean;
+  readonly failFast: boolean;
+  /** Maximum number of requests in flight. */
+  readonly concurrency: number;
+  readonly guards: Guards;
+}
+
+/** Callbacks that show a run's plan and progress, and ask for confirmation. */
+export interface RunHooks {
+  /** Shows the plan, before anything else. */
+  onPlan?(rows: readonly BulkRow[]): Promise<void>;
+  /** Asks for confirmation; throws if it is denied. Not called in a dry run, or if no row is planned. */
+  confirm?(rows: readonly BulkRow[]): Promise<void>;
+  /**
+   * Called right before rows are written.
+   * @param run the id of the run; undefined if the run is recorded only with its first intent
+   * @param count the number of rows to write
+   */
+  onBegin?(run: string | undefined, count: number): Promise<void>;
+  onSettled?(row: Row): void;
+  /** Called with each item that the service returns for a pet of the run. */
+  onItem?(item: InventoryItem): void;
+  /** Called after `onBegin`, when nothing more will be written. */
+  onEnd?(): Promise<void>;
+}
+
+export interface RunResult {
+  readonly report: BulkReport;
+  /** Undefined in a dry run, and if no row was to be written. */
+  readonly execution: Execution | undefined;
+  /** The error that the run ends with; undefined if every row succeeded. */
+  readonly error: PetstockError | undefined;
+}
+
+/**
+ * Carries out a plan: shows it, checks the guards, asks for confirmation, records the run, writes the rows, and reports
+ * their outcomes. All writes of the command line go through this function, except `petstock api`.
+ * @throws UsageError if a guard rejects the plan; the errors of `History.begin` and of the hooks. Any other error is
+ * returned
+ */
+export async function carryOut(
+  context: RunContext,
+  plan: RunPlan,
+  options: RunOptions,
+  hooks: RunHooks = {},
+): Promise<RunResult> {
+  const { rows, resumed } = plan;
+  await hooks.onPlan?.(rows);
+  requireWithinGuards(rows, options.guards, resumed !== undefined);
+  const hasWork = !options.dryRun && (hasPlanned(rows) || resumed?.open?.rows.some(isOpen) === true);
+  if (hasWork && rows.some(({ result }) => result === 'planned' || (resumed && result === 'unknown'))) {
+    await hooks.confirm?.(rows);
+  }
+  if (hasWork) return write(context, plan, options, hooks);
+  const { target } = context;
+  const report = reportOf(context, plan, resumed?.run ?? null, options.dryRun);
+  const end = { report, execution: undefined, cause: undefined, target, isResumed: resumed !== undefined };
+  return { report, execution: undefined, error: options.dryRun ? dryRunErrorOf(end) : runErrorOf(end) };
+}
+
+export function hasPlanned(rows: readonly BulkRow[]): boolean {
+  return rows.some(({ result }) => result === 'planned');
+}
+
+/** @throws UsageError if a plan exceeds `maxChanges` or `maxZero` */
+export function requireWithinGuards(rows: readonly BulkRow[], guards: Guards, isResumed = false): void {
+  const problems = guardProblems({ rows }, guards);
+  if (problems.length === 0) return;
+  throw new UsageError(
+    `The plan exceeds its limits: ${problems.join('; ')}. Nothing ${isResumed ? 'more ' : ''}was written`,
+  );
+}
+
+function reportOf({ target }: RunContext, { rows, resumed }: RunPlan, run: string | null, dryRun: boolean): BulkReport {
+  return { run, env: target.env, dryRun, rows, uncounted: resumed?.uncounted };
+}
+
+/** Returns how many deltas may bring a stock to 0, besides those in the plan. */
+function moreZeros(rows: readonly BulkRow[], { maxZero = Number.POSITIVE_INFINITY }: Guards): number {
+  const { toZero, belowZero } = planTotals(rows);
+  return Math.max(0, maxZero - toZero - belowZero);
+}
+
+async function write(context: RunContext, plan: RunPlan, options: RunOptions, hooks: RunHooks): Promise<RunResult> {
+  const { rows, resumed, single, stock } = plan;
+  const { history, target } = context;
+  const run = resumed?.open ?? (await begin(context, plan));
+  const hasBegun = () => run.beginning === undefined;
+  const count = rows.filter(({ result }) => result === 'planned').length;
+  await hooks.onBegin?.(hasBegun() ? run.run : undefined, count);
+  const execution = await execute(run, context, {
+    ...{ stock, concurrency: options.concurrency, failFast: options.failFast, isSingle: single !== undefined },
+    zeros: { left: moreZeros(rows, options.guards) },
+    ...(single !== undefined && { approve: single.approve }),
+    ...(hooks.onSettled !== undefined && { onSettled: hooks.onSettled }),
+    ...(hooks.onItem !== undefined && { onItem: hooks.onItem }),
+  });
+  await hooks.onEnd?.();
+  const { stoppedBy } = execution;
+  const stopped = stoppedBy === undefined ? undefined : rowErrorOf(stoppedBy);
+  noteOutcomes(rows, run, execution, stopped, resumed !== undefined);
+  if (single !== undefined) markUnsentAsFailed(rows, run, stopped);
+  const unclosed = await close(context, run, single !== undefined);
+  // If every row was read back as written, it no longer matters that the service was unavailable.
+  const isOver =
+    unclosed === undefined &&
+    stoppedBy instanceof UnavailableError &&
+    rows.every((row) => row.result === 'applied' || isIdle(row));
+  const cause = isOver ? undefined : (stoppedBy ?? unclosed);
+  const id = hasBegun() ? run.run : null;
+  // A run that is no longer in the history can't be resumed.
+  const isLost = id !== null && cause !== undefined && (await isLostRun(history, id));
+  const report = reportOf(context, plan, isLost ? null : id, false);
+  const end = { report, execution, cause, target, isSingle: single !== undefined, isResumed: resumed !== undefined };
+  const error = runErrorOf(end);
+  return { report, execution, error: id === null ? error : error?.with({ run: id }) };
+}
+
+async function begin(context: RunContext, plan: RunPlan): Promise<OpenRun> {
+  const { rows, subject, single, stock } = plan;
+  const { target, baseUrl, service, scope, user, host, pid, history } = context;
+  const { unchanged, skipped, notEdited } = countRows(rows);
+  const head: RunHead = {
+    ...subject,
+    ...{ env: target.env, store: target.store, baseUrl, service, scope, user, host, pid },
+    ...{ reason: commonReason(rows), unchanged, skipped, notEdited },
+  };
+  if (single !== undefined) return history.beginLater(head, plannedRows(rows, stock, single));
+  return history.begin(head, plannedRows(rows, stock), await plan.requireNotDuplicate?.());
+}
+
+/** Replaces the planned rows by their outcomes. */
+function noteOutcomes(
+  rows: BulkRow[],
+  run: OpenRun,
+  { unwritten }: Execution,
+  stopped: RowError | undefined,
+  isResumed: boolean,
+): void {
+  let number = 0;
+  for (const [index, planned] of rows.entries()) {
+    if (!isResumed && !isRecorded(planned)) continue;
+    const row = run.rows[number++];
+    if (row === undefined) continue;
+    if (isResumed || planned.result === 'planned') {
+      rows[index] = rowAfter(planned, row, { isUnwritten: unwritten.has(row), stopped });
+    }
+  }
+}
+
+/** A single change that was not carried out is final, because it can only be resumed if its outcome is unknown. */
+function markUnsentAsFailed(rows: BulkRow[], { rows: [row] }: OpenRun, stopped: RowError | undefined): void {
+  const [planned] = rows;
+  if (planned === undefined || row?.result !== 'pending') return;
+  row.error ??= stopped;
+  row.result = 'failed';
+  rows[0] = { ...planned, result: 'failed', error: row.error };
+}
+
+/** Ends the work on a run. @returns the error if that fails, because the history may then lack outcomes */
+async function close({ state, history }: RunContext, run: OpenRun, isSingle: boolean): Promise<unknown> {
+  try {
+    const [row] = run.rows;
+    if (isSingle && run.beginning === undefined && row?.result === 'failed') {
+      await state.transact([], (_answers, moment) => ({ writes: settle(run, [row], moment), result: undefined }));
+    }
+    await history.end(run);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+function isLostRun(history: RunContext['history'], run: string): Promise<boolean> {
+  return history.run(run).then(
+    () => false,
+    (reason) => reason instanceof NotFoundError,
+  );
+}
