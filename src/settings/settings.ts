@@ -89,7 +89,6 @@ export const settingDefinitions = {
       throw new UsageError(`state-url was not changed: ${sentence(url.problem)}`);
     },
   },
-  'state-patience': wholeNumber(60, 'seconds for which a run waits for the shared database to come back'),
   'keep-history': {
     ...wholeNumber(
       undefined,

@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import type { Clock } from '../shared/clock.ts';
+import { FailureError } from '../shared/errors.ts';
 import { isBusy, retryBusy, sqlite } from '../shared/sqlite-engine.ts';
 import { schemaVersion } from './schema.ts';
 import {
   createPrivateFile,
   type Database,
+  identityOf,
   lockFile,
   openStateFile,
   type StateFileOptions,
@@ -16,8 +18,11 @@ import {
 import type { Answer, Answers, Statement, Value } from './statements.ts';
 import type { Lock, Moment, Store, StoreDescription, Transact, Turn, TurnWait } from './store.ts';
 
-/** Pauses between two attempts to take a lock, in milliseconds. */
-const pause = { single: 3, bulk: 6 };
+/**
+ * Pauses between two attempts to take a lock, in milliseconds. Who waits for the turn itself is alone; many may wait in
+ * line, so they try less often the longer they have waited.
+ */
+const pause = { single: 3, bulk: 6, longestInLine: 50 };
 /** Pauses before a run counts as written by another process, which may only be looking at its lock. */
 const runPauses = [1, 5, 10];
 
@@ -35,6 +40,8 @@ class SqliteStore implements Store {
   readonly #statements = new Map<string, ReturnType<Database['prepare']>>();
   readonly #locks = new Set<FileLock>();
   #isDurable: boolean | undefined;
+  /** Names the files of the state, as they were when this process first wrote. */
+  #identity: string | undefined;
 
   constructor(database: Database, { folder, clock }: StateFileOptions) {
     this.#database = database;
@@ -51,6 +58,7 @@ class SqliteStore implements Store {
       this.#isDurable = isDurable;
       database.exec('BEGIN IMMEDIATE');
       try {
+        this.#requireInPlace();
         const { writes, result } = decide(this.#run(questions), this.#moment());
         for (const { sql, values } of writes) this.#prepared(sql).run(...(values as Value[]));
         database.exec('COMMIT');
@@ -118,6 +126,13 @@ class SqliteStore implements Store {
     if (this.#database.isOpen) this.#database.close();
   }
 
+  /** Other processes don't see what is written to a file that was removed or replaced. */
+  #requireInPlace(): void {
+    const found = identityOf(this.#file);
+    this.#identity ??= found;
+    if (found !== this.#identity) throw new FailureError(`The state in ${this.#file} was removed or replaced`);
+  }
+
   #held(lock: FileLock): Lock {
     this.#locks.add(lock);
     return {
@@ -161,10 +176,10 @@ async function takeInOrder(
   const [next, turn] = [new FileLock(fileOf('next')), new FileLock(fileOf('turn'))];
   const began = clock.monotonic();
   let told = 1000;
-  const until = async (isTaken: () => boolean, ms: number) => {
-    while (!isTaken()) {
-      await clock.sleep(ms, signal);
-      const waited = clock.monotonic() - began;
+  const until = async (isTaken: () => boolean, ms: number, longest = ms) => {
+    for (let waited = 0; !isTaken(); ) {
+      await clock.sleep(Math.min(Math.max(ms, waited / 10), longest), signal);
+      waited = clock.monotonic() - began;
       if (waited < told) continue;
       told = waited + 1000;
       await onWait(waited);
@@ -179,10 +194,10 @@ async function takeInOrder(
   try {
     signal.throwIfAborted();
     if (line === undefined) {
-      await until(() => next.tryTake(), pause.single);
+      await until(() => next.tryTake(), pause.single, pause.longestInLine);
       await until(() => turn.tryTake(), pause.single);
     } else {
-      await until(() => line.tryTake(), pause.bulk);
+      await until(() => line.tryTake(), pause.bulk, pause.longestInLine);
       await until(takeUnlessAwaited, pause.bulk);
     }
     return turn;

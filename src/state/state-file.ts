@@ -74,6 +74,11 @@ export function sizeOf(file: string): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
+/** Names the files of an open state: another name means that one was removed or replaced. */
+export function identityOf(file: string): string {
+  return ['', ...companions].map((end) => statSync(file + end, { throwIfNoEntry: false })?.ino ?? '').join();
+}
+
 /**
  * Opens the state of a folder; creates it if it is missing, and migrates that of 0.3.0.
  * @throws FailureError if the folder or the file can't be used; UnavailableError if another process locks the file for

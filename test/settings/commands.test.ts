@@ -147,7 +147,6 @@ test('shows every name in config list, masks keys, and warns about overridden va
     { name: 'codes', value: null, source: 'not set' },
     { name: 'ca-file', value: null, source: 'not set' },
     { name: 'state-url', value: null, source: 'not set' },
-    { name: 'state-patience', value: 60, source: 'default' },
     { name: 'keep-history', value: null, source: 'not set' },
     { name: 'output', value: null, source: 'not set' },
     { name: 'url.staging', value: null, source: 'not set' },

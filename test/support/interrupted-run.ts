@@ -47,7 +47,7 @@ export async function settingWith<Server extends { readonly url: string }>(start
   };
   const stock = () => Array.from({ length: rows }, (_, index) => service.stockOf(index + 1));
   // The tables are created first, so that no later command has to wait for them.
-  await machine().run('state info');
+  await machine().run('state init');
   return {
     service,
     server,
@@ -91,7 +91,7 @@ export async function expectResumed({ machine, stock, service }: Omit<Setting, '
   expect(runs).toHaveLength(1);
   if (run?.state !== 'done') {
     const resume = ['inventory', 'apply', '--resume', `${run?.run}`, '--yes', ...timeout];
-    // A process of another machine counts as dead once its lease has ended.
+    // The lock of a run ends with the connection of its process; the database may take a moment to notice.
     await vi.waitFor(async () => expect(await other.run(resume)).toMatchObject({ code: 0 }), {
       timeout: 120_000,
       interval: 1000,

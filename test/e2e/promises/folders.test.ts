@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { type Petstock, petstockAt, reportOf } from '../../support/petstock.ts';
+import { petstockAt, reportOf } from '../../support/petstock.ts';
 import { hold } from '../../support/scripted-actions.ts';
 import { scriptedService, tenEach } from '../../support/scripted-service.ts';
 
@@ -72,27 +72,4 @@ describe('a run that loses its state folder', () => {
     expect(await program.result).toMatchObject({ code: 1 });
     expect(service.seen('PATCH')).toEqual([]);
   });
-});
-
-test.each<[what: string, at: (petstock: Petstock) => string]>([
-  ['is a file', (petstock) => petstock.file('state', ['not a folder'])],
-  ['is below /proc', () => '/proc/petstock'],
-])('shares the limit among 4 processes, which all warn, if the state folder %s', async (_what, at) => {
-  const service = await scriptedService({ limit: { limit: 3, seconds: 2 } });
-  const petstock = petstockAt(service);
-  const runtime = join(petstock.home.folder, 'runtime');
-  mkdirSync(runtime, { mode: 0o700 });
-  const state = at(petstock);
-  const env = { PETSTOCK_STATE_DIR: state, PETSTOCK_RUNTIME_DIR: runtime };
-  const queue = Array.from({ length: 5 }, (_, index) => index);
-  const results: { code: number | null; isSaid: boolean }[] = [];
-  const work = async () => {
-    while (queue.pop() !== undefined) {
-      const { code, stderr } = await petstock.run('inventory list -q', { env });
-      results.push({ code, isSaid: stderr.includes('PETSTOCK_STATE_DIR') || stderr.includes(state) });
-    }
-  };
-  await Promise.all(Array.from({ length: 4 }, work));
-  expect(service.requests.filter(({ status }) => status === 429)).toEqual([]);
-  expect(results).toEqual(Array(5).fill({ code: 0, isSaid: true }));
 });

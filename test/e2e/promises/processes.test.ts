@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { pidNamespace } from '../../support/capabilities.ts';
-import { petstockAt, within } from '../../support/petstock.ts';
-import { programCommand } from '../../support/program.ts';
-import { hang, hold, normally, slowly } from '../../support/scripted-actions.ts';
-import { scriptedService, tenEach } from '../../support/scripted-service.ts';
+import { petstockAt } from '../../support/petstock.ts';
+import { hold, normally, slowly } from '../../support/scripted-actions.ts';
+import { scriptedService } from '../../support/scripted-service.ts';
 
 const container = pidNamespace ?? [];
 const describeContained = describe.runIf(pidNamespace !== undefined);
@@ -53,32 +52,4 @@ describeContained('containers that share one state folder', () => {
     await first.reached;
     return { service, petstock, program, run: (await petstock.newest()).run, release: first.release };
   }
-});
-
-describeContained('a pid that another program has taken', () => {
-  test.each([
-    ['a pet of a killed command busy', 'inventory set 1 5', 'inventory adjust 1 +1', [11, 10]],
-    ['a run from being resumed', 'inventory apply FILE --yes', 'inventory apply --yes --resume', [51, 52]],
-  ])('ignores a reused pid that would keep %s', async (_what, first, next, stock) => {
-    const service = await scriptedService({ stock: tenEach(2) });
-    const petstock = petstockAt(service);
-    service.next('PATCH', hang);
-    const file = petstock.file('a.csv', ['petId,quantity', '1,51', '2,52']);
-    const program = programCommand().map((word) => `'${word}'`);
-    // The next pid of a namespace can be chosen, so `sleep` gets the pid of the killed command.
-    const script = [
-      `${program.join(' ')} ${first.replace('FILE', `'${file}' --concurrency 1`)} --timeout 2 & dead=$!`,
-      'read run',
-      'kill -9 $dead; wait $dead',
-      'echo $((dead - 1)) > /proc/sys/kernel/ns_last_pid',
-      'sleep 600 & [ $! = $dead ] || exit 99',
-      '"$@" $run; code=$?; kill $!; exit $code',
-    ].join('\n');
-    const through = [...container, 'sh', '-c', script, 'sh'];
-    const second = petstock.start(next, { through, stdin: { open: true } });
-    await service.untilSeen('PATCH', 1);
-    second.type(next.endsWith('--resume') ? `${(await petstock.newest()).run}\n` : '\n');
-    const { code } = await within(20_000, next, second.result);
-    expect({ code, stock: [1, 2].map(service.stockOf) }).toEqual({ code: 0, stock });
-  });
 });

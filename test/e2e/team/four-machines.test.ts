@@ -1,5 +1,4 @@
-import pg from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ListedRun } from '../../support/petstock.ts';
 import { temporaryDatabase } from '../../support/postgres.ts';
 import { stockOf } from '../../support/shop.ts';
@@ -57,48 +56,33 @@ test('gets no 429 and loses no adjust with four machines whose clocks are up to 
 });
 
 test('stops all machines until the wait is over after one of them gets a 429', async () => {
-  const { machines, service, env } = await openFour();
+  const { machines, service } = await openFour();
   await machines[0].run('inventory get 1');
   service.setFaults(['*:first=1:status=429:retry-after=3']);
-  const notices = await noticesOf(env.PETSTOCK_STATE_URL ?? '');
   const work = machines.map((machine) => inTurn(machine, Array<string>(6).fill('inventory get 1 -q')));
   expect((await Promise.all(work)).flat()).toEqual(Array(24).fill(0));
   const journal = service.journal();
   const refusal = journal.find(({ status }) => status === 429);
-  const [told] = notices;
-  if (refusal === undefined || told === undefined) throw new Error('there was no 429');
+  if (refusal === undefined) throw new Error('there was no 429');
   const lifted = refusal.time + 3000;
-  // At most one request of each other machine was already in flight when the database had the gate.
+  // At most one request of each other machine was already admitted when the database had the gate.
   const meanwhile = journal.filter(({ time }) => time > refusal.time && time < lifted);
   expect(meanwhile.length).toBeLessThan(machines.length);
-  // A busy machine may send a request this long after its last check.
-  expect(meanwhile.filter(({ time }) => time > told + 1000)).toEqual([]);
+  // An answer of the database counts as fresh for 250 ms, and a busy machine may take longer to send.
+  expect(meanwhile.filter(({ time }) => time > refusal.time + 1500)).toEqual([]);
   expect(journal.filter(({ time }) => time >= lifted).length).toBeGreaterThanOrEqual(24 - machines.length);
 });
 
-/** Returns an array that collects the times at which the database announces a gate. */
-async function noticesOf(url: string): Promise<readonly number[]> {
-  const notices: number[] = [];
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => {});
-  client.on('notification', () => notices.push(Date.now()));
-  await client.connect();
-  onTestFinished(() => client.end());
-  await client.query('LISTEN petstock');
-  return notices;
-}
-
-test("shows and undoes a colleague's run, but not with --mine or --last", async () => {
+test("shows and undoes a colleague's run, but not with --last", async () => {
   const { machines } = await openFour();
   const [ann, ben] = machines;
   const [petId] = (await stockOf(ann)).keys();
   await ann.run(`inventory adjust ${petId} +5 -q`);
   expect(await ben.run('history list', {})).toMatchObject({ stdout: expect.stringContaining('of-till-1\ttill-1') });
-  expect((await ben.run('history list --mine')).stdout).toBe('');
   expect(await ben.run('undo --last --yes')).toMatchObject({ code: 9 });
   const [run] = JSON.parse((await ben.run('history list --json')).stdout) as ListedRun[];
   expect(await ben.run(`undo ${run?.run} --yes`)).toMatchObject({ code: 0 });
   expect((await ann.run(`history show ${run?.run}`)).stderr).toContain('of-till-1');
-  const mine = JSON.parse((await ben.run('history list --mine --json')).stdout) as ListedRun[];
-  expect(mine.map(({ command, undoes }) => [command, undoes])).toEqual([['undo', run?.run]]);
+  const own = JSON.parse((await ben.run('history list --user of-till-2 --json')).stdout) as ListedRun[];
+  expect(own.map(({ command, undoes }) => [command, undoes])).toEqual([['undo', run?.run]]);
 });

@@ -73,7 +73,7 @@ test('completes the history on resume if PostgreSQL was killed before the last o
   expect(given.service.seen('PATCH')).toHaveLength(1);
 });
 
-test('waits for PostgreSQL if it is back within 4 s', async () => {
+test('goes on if PostgreSQL is back within 9 s', async () => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, rows / 2);
@@ -83,8 +83,8 @@ test('waits for PostgreSQL if it is back within 4 s', async () => {
   const away = performance.now() - killedAt;
   given.release();
   const { code } = await program.result;
-  // The command waits 5 s for the database, and a busy machine may take longer.
-  expect(away < 4000 ? [0] : [0, 5, 8]).toContain(code);
+  // The command waits 10 s for the database, and a busy machine may take longer.
+  expect(away < 9000 ? [0] : [0, 5, 8]).toContain(code);
   const whole = { state: 'done', counts: { applied: rows } };
   if (code === 0) expect(await given.machine().newest()).toMatchObject(whole);
   await expectResumed(given);
@@ -116,7 +116,7 @@ test('ends a run if a lock in PostgreSQL is held too long, and lets another mach
   given.release();
   const { code, stderr } = await within(120_000, 'the end of a run whose database is slow', program.result);
   expect([5, 8]).toContain(code);
-  expect(stderr).toContain('is too busy');
+  expect(stderr).toContain('has been locked for too long');
   expect(stderr).toMatch(resumable);
   await holder.query('ROLLBACK');
   await expectResumed(given);
@@ -140,16 +140,16 @@ test.each(oneMoment)(
     await untilAnswered(given.service, count);
     program.kill('SIGSTOP');
     given.release();
-    // Another machine takes over when the lease ends, after 15 s.
+    // The database ends the connection of a silent process after 5 s.
     await expectResumed(given);
     const third = given.machine();
     expect(await third.run('inventory adjust 1 +5 -q')).toMatchObject({ code: 0 });
     const [stock, sent] = [given.stock(), given.service.seen('PATCH').length];
     program.kill('SIGCONT');
-    const { code, stderr } = await program.result;
+    const { code } = await program.result;
     expect(given.service.seen('PATCH')).toHaveLength(sent);
-    expect([5, 7, 8]).toContain(code);
-    expect(stderr).toMatch(/was taken over by|does not respond/);
+    // It reads from the history what became of its rows.
+    expect([0, 5, 7, 8]).toContain(code);
     expect(given.stock()).toEqual(stock);
     expect(await third.newest()).toMatchObject({ command: 'inventory adjust', state: 'done' });
     const [, resumed] = await third.history();
