@@ -106,8 +106,8 @@ async function findLast(invocation: Invocation, history: History | undefined) {
   const { target, context } = invocation;
   // With a shared state, the latest run may be that of another user or machine.
   const isShared = sharedStateOf(invocation) !== undefined;
-  const by = isShared ? { user: userOf(context.env), host: context.self.host } : undefined;
-  const filter = { env: target.env, store: target.store ?? null, by };
+  const own = isShared ? { user: userOf(context.env), host: context.self.host } : {};
+  const filter = { env: target.env, store: target.store ?? null, ...own };
   const service = serviceNow(invocation);
   const skipped: string[] = [];
   let more = 0;
