@@ -3,7 +3,7 @@ import type { ReadRows } from '../../../change-files/read-changes.ts';
 import { formatOfName } from '../../../change-files/read-rows.ts';
 import { looksRounded, RoundedIds } from '../../../change-files/rounded-ids.ts';
 import type { BulkRow, Change } from '../../../inventory/change.ts';
-import { type InventoryItem, type TextField, textFields } from '../../../inventory/item-fields.ts';
+import { type InventoryItem, type ReaderField, type TextField, textFields } from '../../../inventory/item-fields.ts';
 import { counted, mayBeBarCode } from '../../../inventory/items.ts';
 import { plainText } from '../../../inventory/pet-names.ts';
 import type { PlanProblem } from '../../../inventory/plan.ts';
@@ -33,6 +33,7 @@ export class RowEvidence {
   /** The lines with the name of another pet, with a clause that has both names. */
   readonly misnamed: readonly MisnamedRow[];
   readonly #renamed: readonly number[];
+  readonly #confirmed: ReadonlySet<bigint>;
   /** The lines with another text than the service's, by field. */
   readonly #restated = new Map<TextField, Set<number>>();
   readonly #rounded: RoundedIds;
@@ -42,9 +43,10 @@ export class RowEvidence {
     private readonly file: ReadRows,
     private readonly names: Names,
   ) {
-    const { misnamed, renamed } = compareNames(file.forReader, names);
+    const { misnamed, renamed, confirmed } = compareNames(file.forReader, names);
     this.misnamed = misnamed;
     this.#renamed = renamed;
+    this.#confirmed = confirmed;
     this.#rounded = new RoundedIds(file.changes.map(({ petId }) => petId));
     this.#cells = new Map(file.forReader.map((cells) => [cells.petId, cells]));
   }
@@ -84,34 +86,25 @@ export class RowEvidence {
    * @returns facts for the question
    */
   async tell({ messages, context, target }: Invocation, rows: readonly BulkRow[]): Promise<readonly string[]> {
+    const isPlanShown = context.stderr.isTerminal;
     const warn = (text: string) => messages.warn(text);
-    for (const [field, lines] of this.#restated)
-      await warn(`The ${field} ${this.#where([...lines])} differs from the service's, and apply does not change it`);
-    if (this.#renamed.length > 0)
-      await warn(`The name ${this.#where(this.#renamed)} differs from the shop's, and apply does not change it`);
-    await this.#list(
-      warn,
-      this.misnamed.map(({ line, message }) => `${this.#place(line)}: ${message}`),
-    );
-    await this.#list(
-      warn,
-      rows.flatMap((row) => this.#roundingText(row) ?? []),
-    );
-    const isShown = context.stderr.isTerminal;
-    await this.#list(
-      isShown ? (text) => messages.show(() => [`${text}.`], { always: true }) : warn,
-      this.#addedUpTexts(),
-    );
-    if (!isShown)
-      await this.#list(
-        warn,
-        rows.flatMap((row) => belowZeroText(row) ?? []),
-      );
-    const unexpected = unexpectedText(rows, target.env);
-    if (unexpected !== undefined) await warn(unexpected);
-    return this.misnamed.length === 0
-      ? []
-      : [`with the name of another pet in ${counted(this.misnamed.length, 'row')}`];
+    const note = (text: string) => messages.show(() => [`${text}.`], { always: true });
+    for (const [field, lines] of this.#restated) await warn(this.#differing(field, "service's", [...lines]));
+    if (this.#renamed.length > 0) await warn(this.#differing('name', "shop's", this.#renamed));
+    const misnamed = this.misnamed.map(({ line, message }) => `${this.#place(line)}: ${message}`);
+    await this.#list(warn, misnamed);
+    const rounded = rows.flatMap((row) => this.#roundingText(row) ?? []);
+    await this.#list(warn, rounded);
+    await this.#list(isPlanShown ? note : warn, this.#addedUpTexts());
+    const belowZero = isPlanShown ? [] : rows.flatMap((row) => belowZeroText(row) ?? []);
+    await this.#list(warn, belowZero);
+    await this.#list(warn, unexpectedTexts(rows, target.env));
+    const { length } = misnamed;
+    return length === 0 ? [] : [`with the name of another pet in ${counted(length, 'row')}`];
+  }
+
+  #differing(field: ReaderField, whose: string, lines: readonly number[]): string {
+    return `The ${field} ${this.#where(lines)} differs from the ${whose}, and apply does not change it`;
   }
 
   async #list(tell: (text: string) => Promise<void>, texts: readonly string[]): Promise<void> {
@@ -126,18 +119,18 @@ export class RowEvidence {
     });
   }
 
-  /** Warns of an id that other pets round to, unless the file has these pets, too, or the row has the pet's name. */
-  #roundingText({ line, petId, result }: BulkRow): string | undefined {
-    if (result === 'skipped') {
-      const rounding = this.#rounded.exactOf(petId).length === 0 ? undefined : this.roundingOf(petId);
-      return rounding && `${this.#place(line)}: pet ${petId} is left out, but ${rounding}`;
-    }
-    if (result !== 'planned') return undefined;
-    const exact = this.#rounded
-      .exactOf(petId)
-      .filter((one) => !this.file.changes.some((change) => change.petId === one));
+  /**
+   * Warns of an id that other pets round to, unless the row has the pet's own name, or the file has the other pets, too.
+   */
+  #roundingText({ line, petId, before, result }: BulkRow): string | undefined {
+    const exact = this.#rounded.exactOf(petId);
     if (exact.length === 0) return undefined;
-    const pets = exact.slice(0, maxNamed).map((one) => this.#petText(one));
+    if (result === 'skipped' && before === undefined) {
+      return `${this.#place(line)}: pet ${petId} is left out, but ${this.roundingOf(petId)}`;
+    }
+    const others = exact.filter((one) => !this.file.changes.some((change) => change.petId === one));
+    if (result !== 'planned' || others.length === 0 || this.#confirmed.has(petId)) return undefined;
+    const pets = others.slice(0, maxNamed).map((one) => this.#petText(one));
     return `${this.#place(line)}: ${this.#petText(petId)} may have been meant as ${pets.join(' or ')}, whose id a program rounds to this one`;
   }
 
@@ -223,18 +216,23 @@ function hintFor(
 
 /**
  * Compares the names in a file with the shop's. A name may belong to several pets.
- * @returns the rows with the name of another pet, and the lines with a name that no pet has
+ * @returns the rows with the name of another pet, the lines with a name that no pet has, and the pets with their own
  */
 function compareNames(rows: ReadRows['forReader'], names: Names) {
   const misnamed: MisnamedRow[] = [];
   const renamed: number[] = [];
-  if (names === undefined) return { misnamed, renamed };
+  const confirmed = new Set<bigint>();
+  if (names === undefined) return { misnamed, renamed, confirmed };
   const petsOf = new Map<string, bigint[]>();
   for (const [petId, name] of names) petsOf.set(plainText(name), [...(petsOf.get(plainText(name)) ?? []), petId]);
   for (const { line, petId, name } of rows) {
     const pets = petsOf.get(plainText(name)) ?? [];
     const [other] = pets;
-    if (name === '' || pets.includes(petId)) continue;
+    if (name === '') continue;
+    if (pets.includes(petId)) {
+      confirmed.add(petId);
+      continue;
+    }
     if (other === undefined) renamed.push(line);
     else {
       const own = names.get(petId);
@@ -243,7 +241,7 @@ function compareNames(rows: ReadRows['forReader'], names: Names) {
       misnamed.push({ line, petId, other, message });
     }
   }
-  return { misnamed, renamed };
+  return { misnamed, renamed, confirmed };
 }
 
 function belowZeroText({ petId, before, after, result }: BulkRow): string | undefined {
@@ -252,12 +250,12 @@ function belowZeroText({ petId, before, after, result }: BulkRow): string | unde
 }
 
 /** Returns a warning if most rows expect another stock, unless they expect what was there before this change. */
-function unexpectedText(rows: readonly BulkRow[], env: string): string | undefined {
+function unexpectedTexts(rows: readonly BulkRow[], env: string): readonly string[] {
   const expecting = rows.filter(({ expected, result }) => expected !== undefined && result !== 'notEdited');
   const unexpected = expecting.filter(({ result, before, after }) => result === 'conflict' && before !== after);
-  if (unexpected.length < 2 || unexpected.length * 2 <= expecting.length) return undefined;
+  if (unexpected.length < 2 || unexpected.length * 2 <= expecting.length) return [];
   const share = `${unexpected.length} of ${counted(expecting.length, 'row')}`;
-  return `${share} expect another stock than ${env} has. Is the file of another environment or store, or an old one?`;
+  return [`${share} expect another stock than ${env} has. Is the file of another environment or store, or an old one?`];
 }
 
 function signed(delta: number): string {

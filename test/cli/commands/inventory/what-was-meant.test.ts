@@ -125,6 +125,14 @@ describe('an id that a program rounded', () => {
     );
     expect((await run('9007199254740992,4\n9007199254740993,4\n')).stderr).toBe('');
     expect((await run('9007199254740993,6\n')).stderr).toBe('');
+    await shop.run([
+      'config',
+      'set',
+      'codes',
+      changeFile(shop, 'code,petId,name\n,9007199254740992,Axolotl\n', 'codes.csv'),
+    ]);
+    const stdin = 'petId,name,quantity\n9007199254740992,Axolotl,7\n';
+    expect((await shop.exits('inventory apply - --yes -q -e sandbox', 0, [], { stdin })).stderr).toBe('');
   });
 
   test('is no reason to warn about an unknown id that nothing rounds to', async () => {

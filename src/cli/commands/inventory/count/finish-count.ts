@@ -147,7 +147,7 @@ interface Repetition {
 
 /**
  * Looks in the history for the same count, and for pets that were changed under the same `ref`. Sends nothing.
- * @throws UsageError or ConflictError if these units were already written, or are being written, and nobody can be asked
+ * @throws UsageError or ConflictError if these units were already written, or are being written, and the user can't be asked
  */
 async function guardRepetition(run: RunAccess, counting: Counting, options: EndedCount): Promise<Repetition> {
   const { mode, again = false, skipApplied = false, file = '-', dryRun, to } = options;
