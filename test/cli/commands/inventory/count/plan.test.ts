@@ -110,7 +110,7 @@ test('says which stock has changed while it was counted', async ({ shop }) => {
     const answer = await send();
     if (!isSold) {
       isSold = true;
-      await shop.run('inventory set 4 37');
+      await shop.run(['api', 'PATCH', '/inventory/4', '--data', '{"quantity":37}']);
     }
     return answer;
   };
