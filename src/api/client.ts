@@ -11,6 +11,7 @@ import { HeldBytes, maxBodyBytes } from './body.ts';
 import { decodeItemOf, decodeJson } from './decode.ts';
 import type { ReceivedResponse } from './exchange.ts';
 import { errorOf, errorOfResponse, NetworkFailure, redactError } from './failures.ts';
+import { type Operation, operations, requestOf } from './operations.ts';
 import { type Outgoing, type SendOptions, send, sendOnce } from './send.ts';
 import type { HttpResponse } from './transport.ts';
 
@@ -81,10 +82,8 @@ export interface Client {
    * certain: `notCarriedOut`, `status` (there was a response), `mayBeInFlight`
    */
   updateInventory(petId: bigint, quantity: number, options?: UpdateOptions): Promise<InventoryItem>;
-  /** Sends `GET /pets/{petId}`. The service has deprecated it. */
-  getPet(petId: bigint): Promise<Payload>;
-  /** Sends `GET /store/orders`. */
-  listOrders(): Promise<Payload>;
+  /** Sends an operation whose response the specification does not define. */
+  getPayload<Values extends object>(operation: Operation<Values>, values: Values): Promise<Payload>;
   /**
    * Sends `GET /inventory`, but reads only the headers of a response with status 200.
    * @throws the error for any other status
@@ -151,15 +150,8 @@ export function createClient(options: ClientOptions): Client {
     const tried = { ...sending, timeout, interrupted: signal ?? sending.interrupted };
     return send({ method, url, headers: sent, body, kind, ...tries }, tried, use);
   };
-  const callJson = (path: string): Promise<Payload> =>
-    call({ method: 'GET', path }, async (response) => {
-      if (!succeeded(response)) throw await errorOf(response);
-      const name = `GET ${path}`;
-      const text = await response.text({ most: maxBodyBytes.payload, of: name });
-      return { value: decodeJson(text, { name }), headers: response.headers };
-    });
   const getInventory = <T>(read: ReadOptions, use: (response: ReceivedResponse) => Promise<T>): Promise<T> =>
-    call({ method: 'GET', path: '/inventory', ...read }, async (response) => {
+    call({ ...operations.listInventory, ...read }, async (response) => {
       if (!isOk(response)) throw await errorOf(response);
       return use(response);
     });
@@ -175,15 +167,23 @@ export function createClient(options: ClientOptions): Client {
       }
     },
     updateInventory(petId, quantity, options = {}) {
-      const path = `/inventory/${petId}`;
-      return call({ method: 'PATCH', path, body: JSON.stringify({ quantity }), ...options }, async (response) => {
+      const operation = operations.updateInventory;
+      const { path, name } = requestOf(operation, { petId });
+      const body = JSON.stringify({ quantity });
+      return call({ method: operation.method, path, body, ...options }, async (response) => {
         if (!isOk(response)) throw await errorOf(response);
-        const name = `PATCH ${path}`;
-        return decodeItemOf(await response.bytes({ most: maxBodyBytes.item, of: name }), { name, experimental: true });
+        const bytes = await response.bytes({ most: maxBodyBytes.item, of: name });
+        return decodeItemOf(bytes, { ...operation, name });
       });
     },
-    getPet: (petId) => callJson(`/pets/${petId}`),
-    listOrders: () => callJson('/store/orders'),
+    getPayload(operation, values) {
+      const { path, name } = requestOf(operation, values);
+      return call({ method: operation.method, path }, async (response) => {
+        if (!succeeded(response)) throw await errorOf(response);
+        const text = await response.text({ most: maxBodyBytes.payload, of: name });
+        return { value: decodeJson(text, { ...operation, name }), headers: response.headers };
+      });
+    },
     probe: () => getInventory({}, async () => {}),
     request: (method, path, body) =>
       call({ method, path, body }, (response) => rawResponse(response, `${method} ${path}`)),

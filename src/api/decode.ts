@@ -26,8 +26,8 @@ const numberFields = fieldNames.filter((name) => itemFields[name].kind.isNumber)
 /** The bounds of one item. A field that petstock does not use may appear several times, with any values. */
 export const itemBounds: JsonBounds = { ...responseBounds, unique: new Set<string>(fieldNames) };
 
-/** The operation that a response belongs to, for messages about an invalid one. */
-export interface Operation {
+/** The origin of a response, for messages about an invalid one. */
+export interface Origin {
   /** The request, like `GET /inventory`, or the name of a file with such a list. */
   readonly name: string;
   /** Whether the service marks the operation as experimental, so that the response may change its shape. */
@@ -35,7 +35,7 @@ export interface Operation {
 }
 
 /** @throws FailureError that names the operation, if the text is not JSON or exceeds the bounds */
-export function decodeJson(text: string, operation: Operation, bounds?: JsonBounds): Json {
+export function decodeJson(text: string, operation: Origin, bounds?: JsonBounds): Json {
   try {
     return parseJson(text, bounds);
   } catch (cause) {
@@ -78,7 +78,7 @@ export function parseElements(text: string): readonly unknown[] | undefined {
  * @param onUnreadable called for items whose quantity is not a safe integer. Without this callback, such an item is an
  * error; with it, only the 1,001st is
  */
-export function itemDecoder(operation: Operation, onUnreadable: ((item: UnreadableItem) => void) | undefined) {
+export function itemDecoder(operation: Origin, onUnreadable: ((item: UnreadableItem) => void) | undefined) {
   let [count, unreadable] = [0, 0];
   const regular = new RegularItem();
   return {
@@ -189,12 +189,12 @@ function hasEscapedName(text: string): boolean {
 }
 
 /** @throws FailureError if the response is not UTF-8, not JSON, or not a single valid item */
-export function decodeItemOf(bytes: Uint8Array, operation: Operation): InventoryItem {
+export function decodeItemOf(bytes: Uint8Array, operation: Origin): InventoryItem {
   return decodeItem(decodeJson(decodeUtf8(bytes), operation, itemBounds), operation);
 }
 
 /** @throws FailureError if the value is not an object, or a field is missing, of the wrong type, or out of range */
-function decodeItem(value: Json, operation: Operation, where = ''): InventoryItem {
+function decodeItem(value: Json, operation: Origin, where = ''): InventoryItem {
   const item = readItem(value, operation, where);
   if ('problem' in item) throw unreadableQuantity(item, operation, where);
   return item;
@@ -204,7 +204,7 @@ function decodeItem(value: Json, operation: Operation, where = ''): InventoryIte
  * Returns the item; an UnreadableItem if its quantity is a number, but not a safe integer.
  * @throws FailureError if the value is not an object, or a field is missing or has another type
  */
-function readItem(value: Json, operation: Operation, where: string): InventoryItem | UnreadableItem {
+function readItem(value: Json, operation: Origin, where: string): InventoryItem | UnreadableItem {
   if (!isJsonObject(value))
     throw nonsense(operation, `is not valid: ${where === '' ? 'it' : where.replace(/ of $/, '')} is not an object`);
   let unreadable: UnreadableNumber | undefined;
@@ -221,17 +221,17 @@ function readItem(value: Json, operation: Operation, where: string): InventoryIt
   return { ...others, number, nearest, problem };
 }
 
-function unreadableQuantity({ petId, number, problem }: UnreadableItem, operation: Operation, where: string) {
+function unreadableQuantity({ petId, number, problem }: UnreadableItem, operation: Origin, where: string) {
   const what = `"quantity" of pet ${petId} in ${where}the response is ${number}, which is ${problem}`;
   return nonsense(operation, `is not valid: ${what}`);
 }
 
-function wrongField(field: string, type: string, value: Json | undefined, operation: Operation, where: string) {
+function wrongField(field: string, type: string, value: Json | undefined, operation: Origin, where: string) {
   const problem = value === undefined ? 'is missing' : `is not ${type}`;
   return nonsense(operation, `is not valid: "${field}" in ${where}the response ${problem}`);
 }
 
-function nonsense(operation: Operation, what: string, cause?: unknown): FailureError {
+function nonsense(operation: Origin, what: string, cause?: unknown): FailureError {
   const advice = operation.experimental
     ? '. The service calls this operation experimental, so it may have changed its response'
     : '';

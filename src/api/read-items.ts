@@ -3,7 +3,7 @@ import type { UnreadableItem } from '../inventory/items.ts';
 import { isJsonObject, JsonSyntaxError, parseJsonAt, TooManyValues } from '../shared/json.ts';
 import { endOfValue, skipSpace } from '../shared/json-text.ts';
 import { notUtf8 } from './body.ts';
-import { type ItemDecoder, itemBounds, itemDecoder, type Operation, parseElements } from './decode.ts';
+import { type ItemDecoder, itemBounds, itemDecoder, type Origin, parseElements } from './decode.ts';
 
 /** Number of characters from which a part of a list is parsed: enough to make the cost of a part negligible. */
 const usualPart = 64 * 1024;
@@ -24,7 +24,7 @@ const maxTries = 8;
  */
 export async function* readItems(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  operation: Operation,
+  operation: Origin,
   { onUnreadable, partLength = usualPart }: ReadItemsOptions = {},
 ): AsyncGenerator<readonly InventoryItem[]> {
   const reader = new ItemReader(itemDecoder(operation, onUnreadable), partLength);

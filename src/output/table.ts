@@ -5,8 +5,11 @@ import { tableCells } from './table-cells.ts';
 import { barred } from './text-width.ts';
 import { type Column, gridOf, type RenderOptions, type Row, type View, valueIn } from './view.ts';
 
-/** A longer table is written at widths measured from its first rows, because cli-table3 would take quadratic time. */
-const measuredRows = 200;
+/**
+ * A table of more rows, or with more characters of text, is written row by row, at widths measured from the rows so far:
+ * cli-table3 takes 0.2 ms a row even in pages (three minutes for a million), and the rows might not fit into memory.
+ */
+const measured = { rows: 200, text: 1024 * 1024 };
 
 /**
  * Renders columns for a person, without borders, fitted to the width. Numbers are never truncated; text is, with `…`. A
@@ -36,11 +39,12 @@ async function* barredTable(view: View, options: RenderOptions): AsyncGenerator<
 }
 
 /**
- * Renders a table with cli-table3 if it fits and has at most `measuredRows` rows. Any other table is written row by
- * row, in a form that has room for it.
+ * Renders a table with cli-table3 if it fits and is short. Any other table is written row by row, in the same layout or
+ * in a form that has room for it.
  */
 async function* rowTable(view: View, options: RenderOptions): AsyncGenerator<string> {
   let first: readonly Row[] = [];
+  let length = 0;
   let form: Form | undefined;
   for await (const batch of view.rows) {
     if (form !== undefined) {
@@ -48,12 +52,18 @@ async function* rowTable(view: View, options: RenderOptions): AsyncGenerator<str
       continue;
     }
     first = [...first, ...batch];
-    if (first.length <= measuredRows) continue;
-    form = longForm(view, first.slice(0, measuredRows), options);
+    length += batch.reduce((sum, row) => sum + textLength(row), 0);
+    if (first.length <= measured.rows && length <= measured.text) continue;
+    form = longForm(view, first.slice(0, measured.rows), options);
     if (form.head !== '') yield form.head;
     yield* chunksOf([first], form.line);
+    first = [];
   }
   if (form === undefined && first.length > 0) yield await wholeTable(view, first, options);
+}
+
+function textLength(row: Row): number {
+  return Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { operations } from '../../src/api/operations.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 import { createClientRig, key, openClient } from './client-rig.ts';
 import { type Answerer, answer, item, stock } from './server.ts';
@@ -28,10 +29,10 @@ describe('requests of the client', () => {
     ]);
   });
 
-  test('requests the documented paths for getPet, listOrders and probe', async () => {
+  test('requests the documented paths', async () => {
     const { server, client } = await openClient([answer(200, '{}')]);
-    await client.getPet(7n);
-    await client.listOrders();
+    await client.getPayload(operations.getPet, { petId: 7n });
+    await client.getPayload(operations.listOrders, {});
     await client.probe();
     expect(server.requests.map(({ method, path, body }) => `${method} ${path}${body}`)).toEqual([
       'GET /v1/pets/7',
@@ -94,7 +95,9 @@ describe('responses to the client', () => {
 
   test('names the request whose response is not JSON', async () => {
     const { client } = await openClient([answer(200, 'OK')]);
-    await expect(client.getPet(1n)).rejects.toThrow('The response to GET /pets/1 is not valid JSON');
+    await expect(client.getPayload(operations.getPet, { petId: 1n })).rejects.toThrow(
+      'The response to GET /pets/1 is not valid JSON',
+    );
   });
 
   test.each([
@@ -103,7 +106,7 @@ describe('responses to the client', () => {
   ])("reads the service's message from an error body of about %i bytes: %s", async (length, message) => {
     const body = JSON.stringify({ code: 'x', message: 'no such pet', note: 'x'.repeat(length) });
     const { client } = await openClient([answer(404, body)]);
-    const { serviceError } = await client.getPet(1n).catch((error) => error);
+    const { serviceError } = await client.getPayload(operations.getPet, { petId: 1n }).catch((error) => error);
     expect(serviceError?.message).toBe(message);
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { operations } from '../../src/api/operations.ts';
 import { createClientRig, openClient } from './client-rig.ts';
 import { type Answerer, answer, hang, raw, reset, resetInBody, stock, truncated, turns, until } from './server.ts';
 
@@ -107,7 +108,7 @@ describe('a 503 with Retry-After', () => {
 test.each([429, 503])('delays every request of the client after a %i with Retry-After', async (status) => {
   const answers = [answer(status, '', { 'retry-after': '20' }), ok];
   const { client, list, sentAt } = await openClient(answers, { random: 0, maxWait: 600_000 });
-  await Promise.allSettled([list().then(() => client.getPet(7n)), list()]);
+  await Promise.allSettled([list().then(() => client.getPayload(operations.getPet, { petId: 7n })), list()]);
   expect(sentAt().length).toBeGreaterThan(2);
   expect(Math.min(...sentAt().slice(2))).toBeGreaterThanOrEqual(20_000);
 });

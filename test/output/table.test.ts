@@ -1,10 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
+import { loadRenderer } from '../../src/cli/invocation/results.ts';
 import { grouped } from '../../src/inventory/items.ts';
 import { inventoryItemView } from '../../src/output/inventory-view.ts';
 import { headerLine, layOut, lineWriter } from '../../src/output/lanes.ts';
 import { tableCells } from '../../src/output/table-cells.ts';
-import { createPaint } from '../../src/output/terminal.ts';
+import { createPaint, plainPaint } from '../../src/output/terminal.ts';
 import { visibleWidth } from '../../src/output/text-width.ts';
 import type { Column, Row, View } from '../../src/output/view.ts';
 import { itemLists } from '../inventory/arbitraries.ts';
@@ -199,3 +200,18 @@ property(
     expect(await render('table', { shape: 'list', columns, rows: [some] }, { header, color })).toBe(expected);
   },
 );
+
+test('does not hold back rows with more text than a screen has', async () => {
+  let taken = 0;
+  async function* rows() {
+    for (; taken < 100; taken += 1) yield [{ petId: BigInt(taken), status: 'x'.repeat(500_000) }];
+  }
+  const { value } = await (await loadRenderer('table'))(
+    { ...rowsView([{ petId: 1n, status: '' }]), rows: rows() },
+    { header: true, width: 40, paint: plainPaint },
+  )
+    [Symbol.asyncIterator]()
+    .next();
+  expect(value).toMatch(/^petId +status\n/);
+  expect(taken).toBeLessThan(5);
+});

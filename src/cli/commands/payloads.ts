@@ -1,3 +1,4 @@
+import { operations } from '../../api/operations.ts';
 import { exactJson } from '../../output/exact-json.ts';
 import { scalarOf } from '../../output/table-cells.ts';
 import type { Column, View } from '../../output/view.ts';
@@ -15,7 +16,7 @@ export const definePetsGet = define({
   action: async (invocation, _options, petIdText) => {
     const petId = await petIdOf(invocation, petIdText ?? '');
     const { client } = await invocation.connections.connectToRead();
-    const { value, headers } = await client.getPet(petId).catch((error) => {
+    const { value, headers } = await client.getPayload(operations.getPet, { petId }).catch((error) => {
       if (!(error instanceof NotFoundError && error.serviceError)) throw error;
       const { status, serviceError } = error;
       throw noSuchPets(invocation, [petId]).with({ status, serviceError, isReworded: true, cause: error });
@@ -33,7 +34,7 @@ export const defineOrdersList = define({
   examples: [['petstock orders list'], ['petstock orders list --json']],
   action: async (invocation) => {
     const { client } = await invocation.connections.connectToRead();
-    const { value } = await client.listOrders();
+    const { value } = await client.getPayload(operations.listOrders, {});
     await printPayload(invocation, value);
   },
 });
