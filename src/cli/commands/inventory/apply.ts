@@ -20,11 +20,10 @@ import {
   wholeNumberOf,
 } from '../option-values.ts';
 import { applyCommand, parseColumns, type ReadOptions, readChangeFile } from './change-file.ts';
-import { contentHashOf, DuplicateFileGuard, earlierHashOf } from './duplicate-file-guard.ts';
-import { openFailedOut } from './failed-out.ts';
-import { openPlanOut } from './plan-out.ts';
+import { contentHashOf, DuplicateFileGuard } from './duplicate-file-guard.ts';
 import { RepeatedDeltas, skippedRow } from './repeated-deltas.ts';
 import { RowEvidence, requireMeant } from './row-evidence.ts';
+import { openFailedOut, openPlanOut } from './written-change-file.ts';
 
 const help = 'petstock inventory apply --help';
 
@@ -140,14 +139,14 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
   const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
   const petIds = new Set(changes.map(({ petId }) => petId));
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
-  const [contentHash, earlierHash] = [contentHashOf(changes), earlierHashOf(changes)];
+  const contentHash = contentHashOf(changes);
   const { again = false, skipApplied = false, ignoreNames = false, skipUnknown = false, reason, ref } = options;
   const noted =
     reason === undefined && ref === undefined
       ? changes
       : changes.map((change) => ({ ...change, reason: change.reason ?? reason, ref: change.ref ?? ref }));
   const names = (await invocation.shopCodes())?.names;
-  const guard = new DuplicateFileGuard(access, { file, contentHash, earlierHash, hasDeltas, again });
+  const guard = new DuplicateFileGuard(access, { file, contentHash, hasDeltas, again });
   const skipCommand = () => petstock`${applyCommand(invocation, file, { skipApplied: true })}`;
   const repeated = new RepeatedDeltas(access, noted, { again, skipApplied, names, skipCommand });
   if (hasDeltas) await guard.requireFinished();

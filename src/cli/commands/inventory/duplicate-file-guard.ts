@@ -15,29 +15,17 @@ import type { RunAccess } from '../../runs/run-access.ts';
  */
 export function contentHashOf(changes: readonly Change[]): string {
   const counting = changes.filter(({ delta, expected }) => delta !== 0 || expected !== undefined);
-  return hashOf('rows 2', counting, ({ petId, quantity, delta, expected, ref }) => {
-    return [`${petId}`, quantity, delta, expected, ref];
-  });
-}
-
-/** Returns the identity of a change file as versions up to 0.2.0 computed it. */
-export function earlierHashOf(changes: readonly Change[]): string {
-  return hashOf('rows 1', changes, ({ petId, quantity, delta, expected, reason, ref }) => {
-    return [`${petId}`, quantity, delta, expected, reason, ref];
-  });
-}
-
-function hashOf(version: string, changes: readonly Change[], cellsOf: (change: Change) => readonly unknown[]): string {
-  const sorted = changes.toSorted((left, right) => compareIds(left.petId, right.petId));
-  const hash = createHash('sha256').update(`${version}\n`);
-  for (const change of sorted) hash.update(`${JSON.stringify(cellsOf(change))}\n`);
+  const sorted = counting.toSorted((left, right) => compareIds(left.petId, right.petId));
+  const hash = createHash('sha256').update('rows 2\n');
+  for (const { petId, quantity, delta, expected, ref } of sorted) {
+    hash.update(`${JSON.stringify([`${petId}`, quantity, delta, expected, ref])}\n`);
+  }
   return hash.digest('hex');
 }
 
 export interface RepeatedFile {
   readonly file: string;
   readonly contentHash: string;
-  readonly earlierHash: string;
   readonly hasDeltas: boolean;
   readonly again: boolean;
 }
@@ -101,11 +89,10 @@ export class DuplicateFileGuard {
   }
 
   async #runs(): Promise<readonly RunRecord[]> {
-    const { contentHash, earlierHash } = this.repeated;
     const { history, service } = this.access.connection;
-    const newer = await history.runsOfFile(service, contentHash);
-    this.newest = newer[0]?.run;
-    return [...newer, ...(await history.runsOfFile(service, earlierHash))];
+    const runs = await history.runsOfFile(service, this.repeated.contentHash);
+    this.newest = runs[0]?.run;
+    return runs;
   }
 
   /** Adds to a conflict which run has already written the file. Returns any other error unchanged. */

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
 import { beforeEach, expect } from 'vitest';
 import { hang } from '../../../support/scripted-actions.ts';
 import { changeFile, confirming, openShop, type Shop, stockOf } from '../../../support/shop.ts';
-import { stateSql } from '../../../support/state-sql.ts';
 import { killAt, test } from '../../../support/till.ts';
 
 let shop: Shop;
@@ -54,19 +52,6 @@ test('adds deltas only once if another process applies the file while the questi
   const asked = await shop.run(apply.replace(' --yes', ''), { terminal: 500, prompts: { confirm } });
   expect(asked).toMatchObject({ code: 2, stderr: expect.stringMatching(onceMore) });
   expect(await added()).toEqual([1, 1, 1]);
-});
-
-test('recognizes a file that 0.2.0 applied', async () => {
-  expect(await shop.run(apply)).toMatchObject({ code: 0 });
-  const rows = [1, 2, 3].map(
-    (petId) => `${JSON.stringify([`${petId}`, undefined, 1, undefined, undefined, undefined])}\n`,
-  );
-  const hash = createHash('sha256')
-    .update(`rows 1\n${rows.join('')}`)
-    .digest('hex');
-  await stateSql(shop.folders.state, `UPDATE runs SET content_hash = '${hash}'`);
-  expect(await shop.refused(apply)).toMatch(onceMore);
-  expect(await shop.run(`${apply} --again`)).toMatchObject({ code: 0 });
 });
 
 test('reports a conflict that names the earlier run if an edited export is applied again', async () => {

@@ -13,9 +13,8 @@ import type { Invocation } from '../../../invocation/invocation.ts';
 import { performPlan } from '../../../runs/perform.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import { contentHashOf, DuplicateFileGuard } from '../duplicate-file-guard.ts';
-import { openFailedOut } from '../failed-out.ts';
 import { RepeatedDeltas, skippedRow } from '../repeated-deltas.ts';
-import { changeText, fileText, requireChangeFile, type WriteRows } from '../written-change-file.ts';
+import { changeText, fileText, openFailedOut, requireChangeFile, type WriteRows } from '../written-change-file.ts';
 import { type CountOptions, countCommand } from './count-options.ts';
 import {
   type CountedChanges,
@@ -160,7 +159,7 @@ async function guardRepetition(run: RunAccess, counting: Counting, options: Ende
     skipCommand: () => countCommand(run.invocation, options.file, { skipApplied: true }),
   });
   const contentHash = contentHashOf(changes);
-  const guard = new DuplicateFileGuard(run, { file, contentHash, earlierHash: contentHash, hasDeltas, again });
+  const guard = new DuplicateFileGuard(run, { file, contentHash, hasDeltas, again });
   if (hasDeltas) await guard.requireFinished();
   const told = hasDeltas ? await repeated.check() : undefined;
   const earlier = dryRun || to !== undefined ? undefined : await guard.check(repeated.isDecided);
