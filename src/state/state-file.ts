@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { syncPath } from '../shared/atomic-file.ts';
+import { syncPath, writeFileAtomically } from '../shared/atomic-file.ts';
 import type { Clock } from '../shared/clock.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { fileErrorReason, systemCode } from '../shared/file-error.ts';
@@ -198,7 +198,8 @@ async function prepare(database: Database, file: string, options: StateFileOptio
   });
 }
 
-async function migrate(database: Database, { folder, clock }: StateFileOptions): Promise<void> {
+async function migrate(database: Database, options: StateFileOptions): Promise<void> {
+  const { folder, clock } = options;
   const { migrateSchema } = await import('./state-of-030.ts');
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -208,6 +209,7 @@ async function migrate(database: Database, { folder, clock }: StateFileOptions):
       throw new UnavailableError(`petstock 0.3.0 is using the state in ${folder}. Try again when it has ended`);
     }
     await migrateSchema(async (sql, values = []) => database.prepare(sql).all(...values) as Answer[], clock.now());
+    await writeOpenCounts(database, options);
     database.exec(`PRAGMA user_version = ${schemaVersion}; COMMIT`);
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
@@ -215,6 +217,23 @@ async function migrate(database: Database, { folder, clock }: StateFileOptions):
   }
   database.prepare('PRAGMA incremental_vacuum').all();
   for (const name of readdirSync(folder)) if (notesOf030.test(name)) rmSync(join(folder, name), { force: true });
+}
+
+/** Writes the open count sessions of 0.3.0 to files of scans, which `inventory count` goes on with. */
+async function writeOpenCounts(database: Database, { folder, warn }: StateFileOptions): Promise<void> {
+  const has = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'count_scans'").get() !== undefined;
+  if (!has) return;
+  const { openCountsOf030, scanFileOf, scansOf030 } = await import('./counts-of-030.ts');
+  for (const { session, head } of database.prepare(openCountsOf030).all()) {
+    const scans = database.prepare(scansOf030).all(String(session)) as Answer[];
+    const { name, text } = scanFileOf({ session: String(session), head: String(head), scans });
+    const path = join(folder, name);
+    await writeFileAtomically(path, [text]);
+    warn(
+      `The open count ${String(session).slice(-4)} of petstock 0.3.0 is now the file ${path}. To go on with it: petstock inventory count ${shellWord(path)}`,
+    );
+  }
+  database.exec('DROP TABLE counts; DROP TABLE count_scans');
 }
 
 /** Files that 0.3.0 kept beside its state. */
