@@ -39,7 +39,7 @@ export function classifyFailure(error: unknown): Failure {
   const { status, notCarriedOut, mayBeInFlight } = error;
   if (error instanceof AuthError) return failure('notSent', { stop: true });
   if (notCarriedOut) {
-    // An unreachable service may be back in a moment; after a 429 the governor waits.
+    // An unreachable service may be back in a moment; after a 429 the gate is waited for.
     const passes =
       (error instanceof UnavailableError && !(error instanceof NonRetryableError)) || error instanceof RateLimitedError;
     return failure('notSent', { stop: !passes });

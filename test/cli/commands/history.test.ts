@@ -181,10 +181,10 @@ describe('history show', () => {
       await recordRun(shop, [{ petId: 4n, before: 39, after: 12, result: 'failed' }, pending(5n), applied(6n, 1, 2)]);
       await stateSql(shop.folders.state, `UPDATE runs SET run = '${id}'`);
       const home = join(shop.folders.state, '..');
-      // Ignores the files of SQLite and those in the runtime folder.
+      // Ignores the files of SQLite.
       const files = () =>
         readdirSync(home, { recursive: true, encoding: 'utf8' })
-          .filter((name) => !/^state(?:\/state\.db.*)?$|^runtime/.test(name))
+          .filter((name) => !/^state(?:\/state\.db.*)?$/.test(name))
           .sort();
       const before = files();
       for (const named of [id, 'abcd']) {

@@ -73,3 +73,27 @@ describe('a run that loses its state folder', () => {
     expect(service.seen('PATCH')).toEqual([]);
   });
 });
+
+test.each<[what: string, at: (petstock: Petstock) => string]>([
+  ['is a file', (petstock) => petstock.file('state', ['not a folder'])],
+  ['is below /proc', () => '/proc/petstock'],
+])('sends nothing inside a Retry-After from 4 processes, which all warn, if the state folder %s', async (_what, at) => {
+  const service = await scriptedService({ limit: { limit: 3, seconds: 2 } });
+  const petstock = petstockAt(service);
+  const state = at(petstock);
+  const env = { PETSTOCK_STATE_DIR: state };
+  const queue = Array.from({ length: 5 }, (_, index) => index);
+  const results: { code: number | null; isSaid: boolean }[] = [];
+  const work = async () => {
+    while (queue.pop() !== undefined) {
+      const { code, stderr } = await petstock.run('inventory list -q', { env });
+      results.push({ code, isSaid: stderr.includes('PETSTOCK_STATE_DIR') || stderr.includes(state) });
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, work));
+  // A request that was on its way when the 429 came is not inside; Retry-After is a second at least.
+  const refused = service.requests.filter(({ status }) => status === 429);
+  const inside = service.requests.filter((one) => refused.some(({ at }) => one.at > at + 400 && one.at < at + 1000));
+  expect(inside).toEqual([]);
+  expect(results).toEqual(Array(5).fill({ code: 0, isSaid: true }));
+});
