@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { petstockAt, reportOf } from '../../support/petstock.ts';
+import { type Petstock, petstockAt, reportOf } from '../../support/petstock.ts';
 import { hold } from '../../support/scripted-actions.ts';
 import { scriptedService, tenEach } from '../../support/scripted-service.ts';
 
