@@ -83,7 +83,7 @@ export async function* removeFound(
  */
 export async function eachPicked(
   batches: ItemBatches,
-  petIds: ReadonlySet<bigint>,
+  petIds: Pick<ReadonlySet<bigint>, 'has'>,
   onItem: (item: InventoryItem) => void,
 ): Promise<void> {
   const seen = new Set<bigint>();

@@ -28,6 +28,10 @@ export function basisOf({ last, older }: Stock, petId: bigint): number {
   return older.get(petId) ?? last;
 }
 
+/** The pets whose stock is read: a set of ids, or all. */
+export type PickedPets = Pick<ReadonlySet<bigint>, 'has' | 'size'>;
+export const everyPet: PickedPets = { has: () => true, size: Number.POSITIVE_INFINITY };
+
 export interface StockReader {
   readonly client: Pick<Client, 'scanInventory'>;
   /** Called with each item that was asked for. */
@@ -42,7 +46,7 @@ export interface StockReader {
  */
 export async function readQuantities(
   { client, onItem, onEachItem }: StockReader,
-  petIds: ReadonlySet<bigint>,
+  petIds: PickedPets,
   options: ReadOptions,
   mustHaveItems: boolean,
 ): Promise<PetQuantities> {
@@ -98,7 +102,7 @@ export interface ReadStockOptions extends Pick<ReadOptions, 'once' | 'timeout'> 
  */
 export async function readStock(
   reader: PlanReader,
-  petIds: ReadonlySet<bigint>,
+  petIds: PickedPets,
   { run = '', ...options }: ReadStockOptions = {},
 ): Promise<Stock> {
   const { state, limits, clock, interrupted, mayLag, onDelay, service } = reader;
@@ -137,7 +141,7 @@ export async function readStock(
 async function lookUp(
   { state, service }: Pick<PlanReader, 'state' | 'service'>,
   run: string,
-  petIds: ReadonlySet<bigint> = new Set(),
+  petIds: PickedPets = new Set<bigint>(),
 ): Promise<Pick<Stock, 'last' | 'older'> & { readonly wait: number }> {
   // In this order: an intent between the two has a higher number than the last.
   const { answers, moment } = await state.ask([lastIntent(service), inFlightElsewhere({ service, run })]);
@@ -154,7 +158,7 @@ async function lookUp(
 }
 
 /** Waits while requests of other runs may be under way to some pets, because their stock may change. */
-async function waitForOthers(reader: PlanReader, petIds: ReadonlySet<bigint>, run: string): Promise<void> {
+async function waitForOthers(reader: PlanReader, petIds: PickedPets, run: string): Promise<void> {
   const { clock, interrupted, onDelay } = reader;
   for (let isTold = false; ; ) {
     const { wait } = await lookUp(reader, run, petIds);

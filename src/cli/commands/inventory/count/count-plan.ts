@@ -5,7 +5,7 @@ import { unknownLines, unknownRows } from '../../../../output/count-text.ts';
 import { plainPaint } from '../../../../output/terminal.ts';
 import { UsageError } from '../../../../shared/errors.ts';
 import { rethrowAsNothingWritten } from '../../../../writes/nothing-written.ts';
-import { readStock, type Stock } from '../../../../writes/stock.ts';
+import { everyPet, readStock, type Stock } from '../../../../writes/stock.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import type { CountOptions } from './count-options.ts';
@@ -35,19 +35,14 @@ export function changesOf(
   });
 }
 
-/**
- * Reads the stock, and returns the counted sums as changes.
- * @param petIds all pets of the service; undefined if they are not known
- */
+/** Reads the stock, and returns the counted sums as changes. */
 export async function countedChanges(
   run: RunAccess,
   counting: Counting,
-  petIds: Iterable<bigint> | undefined,
   { all = false, ...options }: ChangeOptions & Pick<CountOptions, 'all'>,
 ): Promise<CountedChanges> {
   const units = new Map(counting.tally.counts());
-  const others = [...(petIds ?? [])].filter((petId) => !units.has(petId));
-  const asked = new Set([...units.keys(), ...(all ? others : [])]);
+  const asked = all ? everyPet : new Set(units.keys());
   const stock = await readStock(run.connection, asked).catch(rethrowAsNothingWritten);
   const { quantities } = stock;
   const unusable = [quantities.unreadable, quantities.outdated].flatMap((bad) => [...(bad?.keys() ?? [])]);
@@ -61,7 +56,8 @@ export async function countedChanges(
     const name = codes === undefined ? `${petId}` : `${[...codes].join(', ')} ${which}`;
     unknowns.set(name, (unknowns.get(name) ?? 0) + quantity);
   }
-  const unscanned = all ? others.filter((petId) => existing.has(petId)) : others;
+  const allPets = all ? existing : (counting.known.stock?.keys() ?? []);
+  const unscanned = [...allPets].filter((petId) => !units.has(petId));
   if (all) for (const petId of unscanned) units.set(petId, 0);
   return { changes: changesOf(units, options), stock, unknowns, unscanned };
 }

@@ -46,7 +46,7 @@ export async function showDoubts(
   const counts = new Map(changes.flatMap(({ petId, quantity }) => (quantity === undefined ? [] : [[petId, quantity]])));
   const differing = differingPets(changes, stock.quantities);
   const since = Math.min(began ?? now, now - day);
-  const earlier = await earlierChanges(run, { since, petIds: counts.keys() });
+  const earlier = await earlierChanges(run, { since, petIds: [...counts.keys()] });
   const lastDay = earlier.filter(({ at }) => at > now - day);
   const before = countedBefore(counts, lastDay, file);
   const nearby = changedNearby(differing, earlier, { began, now });

@@ -35,8 +35,6 @@ export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
 /** A count that is over. */
 interface EndedCount extends FinishOptions {
   readonly source: { readonly file: string | undefined; readonly began: number | undefined };
-  /** All pets of the service; undefined if they are not known. */
-  readonly petIds: Iterable<bigint> | undefined;
   /** Called with the run, once it is recorded and before its first write. */
   readonly onBegun?: (run: string) => Promise<void>;
 }
@@ -75,7 +73,7 @@ export async function finishCount(run: RunAccess, counting: Counting, options: E
   await requireRightLines(invocation, counting, options);
   const planned = { ...options, ref: options.ref ?? defaultRef(options) };
   const guards = await guardRepetition(run, counting, planned);
-  const counts = await countedChanges(run, counting, options.petIds, planned);
+  const counts = await countedChanges(run, counting, planned);
   const { unknowns, unscanned } = counts;
   const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
   const lines = await showUnknown(invocation, unknowns, asks);

@@ -65,7 +65,7 @@ function requireRef(invocation: Invocation, { file, mode, ref }: TypedOptions): 
 }
 
 async function readOnly(invocation: Invocation, codes: BarCodes, options: FinishOptions): Promise<void> {
-  const { file, all = false } = options;
+  const { file } = options;
   const lines: string[] = [];
   for await (const some of linesOf(readNamedFile(file ?? '-', invocation.context))) lines.push(...some);
   const counting = new Counting({ codes, stock: undefined });
@@ -74,8 +74,7 @@ async function readOnly(invocation: Invocation, codes: BarCodes, options: Finish
   requireCounted(counting, file ?? '-');
   const run = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
   await invocation.connections.announce();
-  const petIds = all ? (await stockOf(run, true))?.keys() : undefined;
-  await finishCount(run, counting, { ...options, source: { file, began }, petIds });
+  await finishCount(run, counting, { ...options, source: { file, began } });
 }
 
 async function scan(invocation: Invocation, codes: BarCodes, options: FinishOptions): Promise<void> {
@@ -89,7 +88,7 @@ async function scan(invocation: Invocation, codes: BarCodes, options: FinishOpti
     const run = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
     await invocation.connections.announce();
     // Each scan is checked at once, so the list of pets is needed.
-    const stock = await stockOf(run, options.all === true);
+    const stock = await stockOf(run);
     const counting = new Counting({ codes, stock });
     await takeFile(invocation, counting, linesOfText(file.text));
     await introduce(invocation, counting, file, mode);
@@ -104,7 +103,7 @@ async function scan(invocation: Invocation, codes: BarCodes, options: FinishOpti
       }
     };
     const source = { file: file.path, began };
-    await finishCount(run, counting, { ...options, file: file.path, source, petIds: stock?.keys(), onBegun });
+    await finishCount(run, counting, { ...options, file: file.path, source, onBegun });
   } catch (error) {
     const isExpected = error instanceof PetstockError && !(error instanceof ChangesFound);
     if (!isExpected || error.hint !== undefined || !file.hasScans) throw error;
@@ -181,9 +180,8 @@ function requireCounted({ tally, mistakes }: Counting, name: string): void {
 /**
  * Returns the stock of the service's pets, with one GET. Returns undefined if the service does not respond, or the rate
  * limit would require too long a wait: the count continues, and pets are checked at its end.
- * @param isNeeded whether pets that were not scanned count as 0, so that the error is thrown
  */
-async function stockOf({ invocation, connection }: RunAccess, isNeeded: boolean) {
+async function stockOf({ invocation, connection }: RunAccess) {
   const stock = new Map<bigint, number | undefined>();
   const onUnreadable = ({ petId }: UnreadableItem) => void stock.set(petId, undefined);
   try {
@@ -192,7 +190,7 @@ async function stockOf({ invocation, connection }: RunAccess, isNeeded: boolean)
     }
     return stock;
   } catch (error) {
-    if (isNeeded || !(error instanceof UnavailableError || error instanceof RateLimitedError)) throw error;
+    if (!(error instanceof UnavailableError || error instanceof RateLimitedError)) throw error;
     const quotes = serviceQuotes(error);
     await invocation.messages.warn(`${sentence(error.message)} Pet ids are checked once the count is done`, ...quotes);
     return undefined;

@@ -187,6 +187,7 @@ test('refuses a piped count without --yes or --to', async ({ shop }) => {
 test('sets unscanned pets to 0 with --all, but not beyond max-zero or with unknown codes', async () => {
   const shop = await openShop({ pets: 5 });
   const guarded = await count(shop, '1\n', '--yes --all --max-zero 1');
+  expect(guarded.requests.map(({ method }) => method)).toEqual(['GET']);
   expect(guarded).toMatchObject({ code: 2, written: [], stderr: expect.stringContaining('max-zero allows 1') });
   expect(await count(shop, '1\nfoo\n', '--yes --all')).toMatchObject({ code: 2, written: [] });
   expect((await count(shop, '1\nfoo\n= foo 0\n', '--yes --all')).code).toBe(0);
