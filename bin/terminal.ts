@@ -38,15 +38,15 @@ export function openPager({ command, env }: PagerCommand, isWindows = process.pl
  * then take the terminal away from the pager. Ctrl-C reaches every process of the terminal: a pager handles it as a
  * command, for example to stop a search, and stays open.
  */
-function endOf(child: ChildProcess, unfound: readonly number[]): Promise<'left' | 'missing'> {
+function endOf(child: ChildProcess, unfound: readonly number[]): Pager['ended'] {
   const stay = () => {};
   process.on('SIGINT', stay);
   return new Promise((resolve) => {
-    const ended = (how: 'left' | 'missing') => {
+    const ended = (how: Awaited<Pager['ended']>) => {
       process.off('SIGINT', stay);
       resolve(how);
     };
     child.once('error', () => ended('missing'));
-    child.once('exit', (code) => ended(unfound.includes(code ?? 0) ? 'missing' : 'left'));
+    child.once('exit', (code) => ended(unfound.includes(code ?? 0) ? 'missing' : code ? 'failed' : 'left'));
   });
 }

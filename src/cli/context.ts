@@ -35,7 +35,7 @@ export interface Context {
   /** Creates a function that sends a request without rate limiting. Only the HTTP layer calls that function. */
   openTransport(options: TransportOptions): Transport;
   /**
-   * Starts a program that shows its input on the terminal. `Pager.ended` reports whether the program could be started.
+   * Starts a program that shows its input on the terminal. `Pager.ended` reports whether the program could be started, and whether it failed.
    */
   openPager(command: PagerCommand): Promise<Pager>;
   /** Returns a number in [0, 1), for jitter. */
@@ -98,7 +98,7 @@ export interface Pager {
   end(): void;
   /**
    * Resolves when the pager has ended: to `left` if the user quit it, to `missing` if it could not be run and has shown
-   * nothing.
+   * nothing, to `failed` if it has ended with an error.
    */
-  readonly ended: Promise<'left' | 'missing'>;
+  readonly ended: Promise<'left' | 'missing' | 'failed'>;
 }

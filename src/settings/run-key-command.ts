@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../shared/clock.ts';
 import { AuthError } from '../shared/errors.ts';
 import { singleLine } from '../shared/sanitize.ts';
@@ -29,6 +30,8 @@ const maxRun = 60_000;
 /** Maximum size of the output in bytes, much longer than any key. */
 const maxBytes = 64 * 1024;
 const maxLines = 20;
+/** How many turns of the event loop read what is left in the pipes; one reads more than `maxBytes`. */
+const turnsToRead = 5;
 /** Maximum length of a line that is shown, in characters. */
 const maxLine = 500;
 
@@ -60,7 +63,8 @@ function start(key: KeyCommand, { env }: KeyCommandOptions, fail: Fail): ChildPr
   const folders = absoluteFolders(env);
   const variables = { ...withoutSecrets(env), [pathName(env)]: folders.join(path.delimiter) };
   const stdio: ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'pipe'];
-  const options = { env: variables, stdio, windowsHide: true };
+  // A group of its own ends with it. On Windows, `detached` would open a window.
+  const options = { env: variables, stdio, windowsHide: true, detached: process.platform !== 'win32' };
   // A relative path in the command must not depend on the current folder, where another user may have put a file.
   if (key.shell) return spawn(key.command, { ...options, shell: true, cwd: path.parse(process.execPath).root });
   const words = parseCommandLine(key.command);
@@ -98,7 +102,10 @@ function findProgram(name: string, folders: readonly string[], env: Environment)
   });
 }
 
-/** Returns the output of the command, once the command has ended successfully. */
+/**
+ * Returns the output of the command, once the command itself has ended successfully. What it has started, such as an
+ * agent, may keep its streams open.
+ */
 async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: Fail): Promise<string> {
   const { clock, interrupted } = options;
   const pieces: Buffer[] = [];
@@ -106,10 +113,7 @@ async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: F
   let problem: string | undefined;
   const stop = (words: string) => {
     problem ??= words;
-    child.kill('SIGKILL');
-    // A process that the command has started may keep its streams open.
-    child.stdout?.destroy();
-    child.stderr?.destroy();
+    endGroup(child);
   };
   const onInterrupt = () => stop('was interrupted');
   interrupted.addEventListener('abort', onInterrupt, { once: true });
@@ -121,9 +125,11 @@ async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: F
   });
   const endMessages = showMessages(child, options);
   try {
-    const [code, signal] = await once(child, 'close').catch((cause) => {
+    const [code, signal] = await once(child, 'exit').catch((cause) => {
       throw fail(cause.code === 'ENOENT' ? missing : 'could not be started', cause);
     });
+    // What the command has printed is already in the pipes, from which each turn of the event loop reads.
+    for (let turn = 0; turn < turnsToRead; turn += 1) await nextTurn();
     const exit = code === 0 ? undefined : signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
     const words = problem ?? exit;
     if (words !== undefined) throw fail(words);
@@ -131,7 +137,19 @@ async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: F
   } finally {
     deadline.clear();
     interrupted.removeEventListener('abort', onInterrupt);
+    child.stdout?.destroy();
+    child.stderr?.destroy();
     endMessages();
+  }
+}
+
+/** Ends a command with everything that it has started, as far as that has not left its group. */
+function endGroup(child: ChildProcess): void {
+  try {
+    if (child.pid !== undefined && process.platform !== 'win32') process.kill(-child.pid, 'SIGKILL');
+    else child.kill('SIGKILL');
+  } catch {
+    // The group has already ended.
   }
 }
 

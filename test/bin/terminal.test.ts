@@ -18,7 +18,7 @@ test('runs a pager without a shell on Windows if its name is a Windows path', as
 
 test.each([
   ['exit 127 #|', false, 'missing'],
-  ['exit 1 #|', false, 'left'],
+  ['exit 1 #|', false, 'failed'],
   ['exit 1 #|', true, 'missing'],
   ['exit 0 #|', true, 'left'],
 ])(

@@ -90,6 +90,14 @@ test.each([
   },
 );
 
+test('prints the list itself if the pager ends with an error', async () => {
+  const { stdout, stderr, plain } = await list({ pager: { fails: true } });
+  expect(stdout).toBe(plain);
+  expect(stderr).toMatch(
+    /^▸ staging\nWarning: The pager "less" has failed\. To use another, set PETSTOCK_PAGER\.\nRate limit: /,
+  );
+});
+
 test('prints the whole of a long list if the pager is missing', async () => {
   const whole = await longList(3000, { rows: undefined });
   for (const isMissing of ['at once', 'in the end'] as const) {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { absoluteShellCommand, parseCommandLine } from '../../src/settings/command-line.ts';
 import { configFile, readConfig } from '../../src/settings/config-file.ts';
 import { withoutSecrets } from '../../src/settings/variables.ts';
@@ -156,6 +156,29 @@ describe('a key command', () => {
     await shop.started();
     controller.abort(new InterruptedError('Interrupted'));
     expect(await stopped).toMatchObject({ code: 130, requests: [] });
+  });
+
+  test('uses the key once the command has ended, though an agent that it started keeps its output open', async ({
+    shop,
+  }) => {
+    shop.showsKey(`sleep 100 & echo $! >> "$LOG"; echo ${shop.service.key}`);
+    await shop.store();
+    await shop.exits('inventory get 4', 0);
+    const agent = Number(shop.log());
+    // The agent was not ended with the command that started it.
+    expect(process.kill(agent, 'SIGKILL')).toBe(true);
+  });
+
+  test('ends on Ctrl-C also what a key command has started', async ({ shop }) => {
+    await shop.store('sleep 100 & echo $! >> "$LOG"; wait', '--shell');
+    const controller = new AbortController();
+    const result = shop.run('inventory get 4', { interrupted: controller.signal });
+    await shop.started();
+    controller.abort(new InterruptedError('Interrupted'));
+    expect((await result).code).toBe(130);
+    // The process is gone once the system has collected it.
+    const isGone = () => expect(() => process.kill(Number(shop.log()), 0)).toThrow('ESRCH');
+    await vi.waitFor(isGone, { timeout: 15_000 });
   });
 
   test('hides keys and passwords from a key command', async ({ shop }) => {

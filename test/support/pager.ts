@@ -7,6 +7,8 @@ export interface TestPagerOptions {
    * everything.
    */
   readonly isMissing?: 'at once' | 'in the end' | undefined;
+  /** Set if the pager starts, reads everything, and ends with an error. */
+  readonly fails?: boolean | undefined;
   /** Number of characters that the pager reads before it waits for `leave`. */
   readonly readsOnly?: number | undefined;
   /** Whether the pager stays after the end of its input, until `leave` is called. */
@@ -17,15 +19,15 @@ export interface TestPagerOptions {
 
 /** Creates a pager that keeps the text it was given. */
 export function createTestPager(options: TestPagerOptions = {}) {
-  const { isMissing, readsOnly = Number.POSITIVE_INFINITY, stays } = options;
+  const { isMissing, fails, readsOnly = Number.POSITIVE_INFINITY, stays } = options;
   const commands: PagerCommand[] = [];
-  let resolve: (how: 'left' | 'missing') => void = () => {};
-  const ended = new Promise<'left' | 'missing'>((resolved) => {
+  let resolve: (how: Awaited<Pager['ended']>) => void = () => {};
+  const ended = new Promise<Awaited<Pager['ended']>>((resolved) => {
     resolve = resolved;
   });
   let read = '';
   let isOver = false;
-  const leave = (how: 'left' | 'missing' = 'left'): void => {
+  const leave = (how: Awaited<Pager['ended']> = 'left'): void => {
     isOver = true;
     resolve(how);
   };
@@ -47,6 +49,7 @@ export function createTestPager(options: TestPagerOptions = {}) {
         write,
         end: () => {
           if (isMissing !== undefined) leave('missing');
+          else if (fails) leave('failed');
           else if (stays !== true) leave();
         },
         ended,

@@ -48,7 +48,7 @@ async function showPaged(pieces: Pieces, output: PagedOutput): Promise<void> {
   await page(pieces, held, output);
 }
 
-/** Shows texts through the pager until the user quits it. If it can't be run, shows the texts without it. */
+/** Shows texts through the pager until the user quits it. If it can't be run or fails, shows the texts without it. */
 async function page(texts: AsyncGenerator<string, void>, held: string, output: PagedOutput): Promise<void> {
   const { context, messages, sink, pager: command, isChosen } = output;
   await messages.clear();
@@ -77,9 +77,8 @@ async function page(texts: AsyncGenerator<string, void>, held: string, output: P
   pager.end();
   const how = await pager.ended;
   await released;
-  if (how === 'missing') {
-    const problem = `The pager ${JSON.stringify(command.command)} can't be run. To use another, set PETSTOCK_PAGER`;
-    if (isChosen) await messages.warn(problem);
+  if (how !== 'left' && !context.interrupted.aborted) {
+    if (isChosen || how === 'failed') await messages.warn(pagerProblem(command.command, how));
     if (kept !== '') await sink.write(kept);
     if (failure instanceof ClosedPipeError) {
       for await (const text of texts) await sink.write(text);
@@ -87,6 +86,11 @@ async function page(texts: AsyncGenerator<string, void>, held: string, output: P
     }
   }
   if (failure !== undefined) throw failure;
+}
+
+function pagerProblem(command: string, how: 'missing' | 'failed'): string {
+  const problem = how === 'missing' ? "can't be run" : 'has failed';
+  return `The pager ${JSON.stringify(command)} ${problem}. To use another, set PETSTOCK_PAGER`;
 }
 
 /** Returns how many lines of the terminal a text takes. Lines of text after the first `room + 1` are not counted. */
@@ -97,7 +101,7 @@ function linesOf(text: string, columns: number, room: number): number {
 
 /**
  * Returns a promise that rejects when the user has quit the pager, or on Ctrl-C, and never resolves. It stays pending
- * if the pager is missing; the next write detects that.
+ * if the pager is missing or fails; the next write detects that.
  */
 function overOf(pager: Pager, interrupted: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
