@@ -60,6 +60,14 @@ function openTransport(options: TransportOptions): Transport {
   return withPlainParser(async (request) => (await opening)(request));
 }
 
+/** Suspends this process, like Ctrl-Z at a terminal that is not in raw mode, until the shell continues it. */
+async function suspend(): Promise<void> {
+  if (process.platform === 'win32') return;
+  const continued = new Promise((resolve) => process.once('SIGCONT', resolve));
+  process.kill(process.pid, 'SIGTSTP');
+  await continued;
+}
+
 /** Creates prompts that are loaded at the first question, because most commands ask none. */
 function latePrompts(interrupted: AbortSignal): Context['prompts'] {
   const ask = async <Answer>(question: (prompts: Context['prompts']) => Promise<Answer>): Promise<Answer> => {
@@ -69,7 +77,7 @@ function latePrompts(interrupted: AbortSignal): Context['prompts'] {
     const opened = hasEnded ? new (await import('node:tty')).ReadStream(0) : undefined;
     try {
       return await question(
-        createPrompts({ input: opened ?? process.stdin, output: process.stderr, signal: interrupted }),
+        createPrompts({ input: opened ?? process.stdin, output: process.stderr, signal: interrupted, suspend }),
       );
     } finally {
       opened?.destroy();

@@ -10,6 +10,8 @@ export interface PromptStreams {
   readonly output: Writable & { readonly columns?: number };
   /** Aborts a pending question, like Ctrl-C. */
   readonly signal?: AbortSignal | undefined;
+  /** Suspends the process, like Ctrl-Z, and resolves once it continues. Absent where the system can't do that. */
+  suspend?(): Promise<void>;
 }
 
 interface Line {
@@ -42,8 +44,16 @@ export function createPrompts(streams: PromptStreams): Prompts {
       // Without raw mode, the terminal would show what is typed.
       setRawMode(input, true);
       show(question);
+      const suspend = async (stop: () => Promise<void>) => {
+        setRawMode(input, false);
+        output.write('\n');
+        await stop();
+        setRawMode(input, true);
+        show(question);
+      };
+      const { suspend: stop } = streams;
       try {
-        return await answered(streams, hiddenLine);
+        return await answered({ ...streams, ...(stop && { suspend: () => suspend(stop) }) }, hiddenLine);
       } finally {
         setRawMode(input, false);
         output.write('\n');
@@ -77,11 +87,16 @@ function setRawMode(input: PromptStreams['input'], mode: boolean): void {
   }
 }
 
+const ctrlZ = 0x1a;
+
 /** The message if Ctrl-C ends a question before the command has changed anything. */
 export const interruptedAsking = 'Interrupted. Nothing was changed';
 
 /** Reads until the input contains an answer. Text typed after the answer is left for the next question. */
-function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Buffer) => Answer): Promise<string> {
+function answered(
+  { input, output, signal, suspend }: PromptStreams,
+  answerOf: (typed: Buffer) => Answer,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     let typed = Buffer.alloc(0);
     const stop = () => {
@@ -96,7 +111,10 @@ function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Bu
       reject(new InterruptedError(interruptedAsking));
     };
     const take = (chunk: Buffer) => {
-      typed = Buffer.concat([typed, chunk]);
+      const kept = chunk.filter((byte) => byte !== ctrlZ);
+      typed = Buffer.concat([typed, kept]);
+      // Elsewhere the terminal itself suspends the process.
+      if (kept.length < chunk.length && answerOf === hiddenLine) void suspend?.();
       const answer = answerOf(typed);
       if (answer === undefined) return;
       if (answer === 'cancelled') return cancel();
@@ -120,7 +138,7 @@ function firstLine(typed: Buffer): Line | undefined {
 }
 
 /**
- * Returns the line that the typed keys make: Backspace and Ctrl-U delete; Ctrl-C, Ctrl-D and Escape cancel; other
+ * Returns the line that the typed keys make, without a Ctrl-Z: Backspace and Ctrl-U delete; Ctrl-C, Ctrl-D and Escape cancel; other
  * control keys do nothing.
  */
 function hiddenLine(typed: Buffer): Answer {

@@ -51,7 +51,7 @@ export function plainName(text: string): string {
   // Matches characters that names don't have. Without a colon, or a letter that looks like one, a name can't pass for
   // the label of a message. The pattern takes 5 M instructions to compile.
   const notInNames =
-    /[^\p{L}\p{M}\p{N}\p{Pd}\p{Pi}\p{Pf}\p{Sc}\p{Extended_Pictographic} ._@'"\u201a\u201e\u2026()/\\&,+#~?!%*\xb0\xb7\xd7\u2192\u200d]|[\u02d0\u02d1\u0903\u0983\u0a83\u0b03\u0c03\u0c83\u0d03\ua4fd]/gu;
+    /[^\p{L}\p{M}\p{N}\p{Pd}\p{Pi}\p{Pf}\p{Sc}\p{Extended_Pictographic}\p{RI}\p{EMod}\u{e0020}-\u{e007f} ._@'"\u201a\u201e\u2026()/\\&,+#~?!%*\xb0\xb7\xd7\u2192\u200d]|[\u02d0\u02d1\u0903\u0983\u0a83\u0b03\u0c03\u0c83\u0d03\ua4fd]/gu;
   const name = singleLine(text.slice(0, 2 * maxName + 1)).replace(notInNames, '\ufffd');
   return name.length > maxName ? `${name.slice(0, maxName - 1)}…` : name;
 }

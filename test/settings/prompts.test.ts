@@ -4,7 +4,7 @@ import { createPrompts } from '../../src/cli/prompts.ts';
 import { InterruptedError } from '../../src/shared/errors.ts';
 
 /** Creates prompts with their own streams. `type` sends keys once a question is drawn. */
-function terminal(signal?: AbortSignal) {
+function terminal(signal?: AbortSignal, suspend?: () => Promise<void>) {
   const input = new PassThrough();
   const output = new PassThrough();
   let drawn = '';
@@ -14,7 +14,7 @@ function terminal(signal?: AbortSignal) {
       if (drawn.includes('?')) resolve();
     });
   });
-  const prompts = createPrompts({ input, output, signal });
+  const prompts = createPrompts({ input, output, signal, ...(suspend && { suspend }) });
   return {
     prompts,
     input,
@@ -132,6 +132,19 @@ describe('prompts', () => {
     input.write('lf\n');
     expect(await prompts.text('Again?')).toBe('zw\u00f6lf');
     expect(drawn()).toBe('Which? Type production to continue: Again? ');
+  });
+
+  test('suspends a password question on Ctrl-Z, then asks it again, and keeps what was typed', async () => {
+    const events: string[] = [];
+    const { prompts, input, type, drawn } = terminal(undefined, async () => {
+      events.push(`suspended after ${drawn().trimEnd()}`);
+      setImmediate(() => input.write('de\n'));
+    });
+    Object.assign(input, { setRawMode: (mode: boolean) => events.push(`raw ${mode}`) });
+    void type('abc\x1a');
+    expect(await prompts.password('Key?')).toBe('abcde');
+    expect(events).toEqual(['raw true', 'raw false', 'suspended after Key?', 'raw true', 'raw false']);
+    expect(drawn()).toBe('Key? \nKey? \n');
   });
 
   test('reads a password without showing it, and allows editing', async () => {

@@ -144,26 +144,34 @@ test('shows pet names in the preview, the question and the history', async () =>
   expect((await shop.run('history list', { terminal: 100 })).stdout).toMatch(/4: 38 → 5 .* Rex\n/);
 });
 
-test.for(['12" aquarium', '10% off', '„Nacht“', 'Cat’s food', 'Food: dry, 2 kg', 'Wasser–Futter 🐟 ½', '‹x›: 猫砂'])(
-  'shows the whole name %s in a plan, a question, a count, the history and watch',
-  async (name, { shop }) => {
-    const codes = changeFile(shop, `code,petId,name\n55,5,"${name.replaceAll('"', '""')}"\n`, 'codes.csv');
-    await shop.run(['config', 'set', 'codes', codes]);
-    const { asked, prompts } = confirming(true);
-    const terminal = { terminal: 120, prompts, env: { NO_COLOR: '1' } };
-    const plan = await shop.run('inventory set 5 2 --dry-run', terminal);
-    const question = await shop.run('undo --last', { ...terminal, ...(await shop.run('inventory adjust 5 +1')) });
-    const counted = await shop.run(`inventory count ${codes}.txt`, { ...terminal, stdin: '55\n55\ndone\n' });
-    const history = await shop.run('history list', terminal);
-    const watched = await shop.run('inventory watch --now --for 1', terminal);
-    for (const { stdout, stderr } of [plan, question, counted, history, watched]) {
-      const lines = [...asked, ...`${stdout}\n${stderr}`.split('\n')].filter((line) => line.includes(name));
-      expect(lines, `${stdout}\n${stderr}`).not.toEqual([]);
-      // A name with a colon could be mistaken for a message, so it comes last, after a bar.
-      for (const line of lines) if (name.includes(':')) expect(line.split('│ ').at(-1)).toBe(name);
-    }
-  },
-);
+test.for([
+  '12" aquarium',
+  '10% off',
+  '„Nacht“',
+  'Cat’s food',
+  'Food: dry, 2 kg',
+  'Wasser–Futter 🐟 ½',
+  '🇩🇪 👍🏽 🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f} 👨‍👩‍👧 ❤️',
+  '‹x›: 猫砂',
+])('shows the whole name %s in a plan, a question, a count, the history and watch', async (name, { shop }) => {
+  const codes = changeFile(shop, `code,petId,name\n55,5,"${name.replaceAll('"', '""')}"\n`, 'codes.csv');
+  await shop.run(['config', 'set', 'codes', codes]);
+  const { asked, prompts } = confirming(true);
+  const terminal = { terminal: 120, prompts, env: { NO_COLOR: '1' } };
+  const plan = await shop.run('inventory set 5 2 --dry-run', terminal);
+  const question = await shop.run('undo --last', { ...terminal, ...(await shop.run('inventory adjust 5 +1')) });
+  const counted = await shop.run(`inventory count ${codes}.txt`, { ...terminal, stdin: '55\n55\ndone\n' });
+  const history = await shop.run('history list', terminal);
+  const watched = await shop.run('inventory watch --now --for 1', terminal);
+  for (const { stdout, stderr } of [plan, question, counted, history, watched]) {
+    const lines = [...asked, ...`${stdout}\n${stderr}`.split('\n')].filter((line) => line.includes(name));
+    expect(lines, `${stdout}\n${stderr}`).not.toEqual([]);
+    // A name with a colon could be mistaken for a message, so it comes last, after a bar.
+    for (const line of lines) if (name.includes(':')) expect(line.split('│ ').at(-1)).toBe(name);
+  }
+  const list = await shop.run('inventory list --pet 5', terminal);
+  expect(list.stdout.includes('│')).toBe(name.includes(':'));
+});
 
 test.for(['csv', 'tsv --header', 'json', 'ndjson'])(
   'applies a list with names that list -o %s has written',
