@@ -16,7 +16,8 @@ import { ownCopy } from './text.ts';
 export async function readChanges(source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<ChangeFile> {
   const collector = new ChangeCollector();
   await readRows(source, options, collector);
-  const { problems, changes, addedUp, forReader, rowCount } = collector;
+  const addedUp = collector.addUp();
+  const { problems, changes, forReader, rowCount } = collector;
   return problems.or({ changes, addedUp, forReader, rowCount, unit: problems.unit });
 }
 
@@ -47,29 +48,35 @@ export interface ReadRows {
 export type ChangeFile = ({ readonly ok: true } & ReadRows) | ({ readonly ok: false } & FileProblems);
 
 /**
- * Returns two deltas of one pet as one change, with the reasons and refs of both; otherwise why they can't be added up,
- * as the end of a message.
+ * Returns the lines of one pet in a file of deltas as one change, with their sum, and with the reasons and refs of all;
+ * otherwise the line that does not fit, and why, as the end of a message.
  */
-function sumOf(first: Change, second: Change): Change | string {
-  if (first.quantity !== undefined || second.quantity !== undefined) return '';
-  if (second.delta === undefined) return first;
-  if (first.delta === undefined) return { ...second, line: first.line };
-  const [one, other] = [first.expected, second.expected];
-  if (one !== undefined && other !== undefined && one !== other) return ', with another expected stock';
-  const sum = addDelta(first.delta, second.delta);
-  if (!sum.ok) return ', and their sum is out of range';
-  const [reason, ref] = [joined(first.reason, second.reason), joined(first.ref, second.ref)];
-  return { ...first, delta: sum.value, expected: one ?? other, reason, ref };
+function sumOf(parts: readonly Change[]): Change | { readonly line: number; readonly why: string } {
+  const filled = parts.filter(({ delta }) => delta !== undefined);
+  const [first, ...others] = filled.length > 0 ? filled : parts;
+  if (first === undefined) throw new RangeError('There are no lines to add up');
+  const { line } = parts[0] ?? first;
+  let { delta, expected } = first;
+  for (const part of others) {
+    if (expected !== undefined && part.expected !== undefined && part.expected !== expected) {
+      return { line: part.line, why: ', with another expected stock' };
+    }
+    const sum = addDelta(delta ?? 0, part.delta ?? 0);
+    if (!sum.ok) return { line: part.line, why: ', and their sum is out of range' };
+    delta = part.delta === undefined ? delta : sum.value;
+    expected ??= part.expected;
+  }
+  const all = [first, ...others];
+  const [reason, ref] = [joined(all.map((part) => part.reason)), joined(all.map((part) => part.ref))];
+  return { ...first, line, delta, expected, reason, ref };
 }
 
-/** Joins two texts, in an order that doesn't depend on that of the rows. Keeps one of them if both would be too long. */
-function joined(first: string | undefined, second: string | undefined): string | undefined {
-  const texts = [first, second].flatMap((text) => text?.split(separator) ?? []);
-  const text = [...new Set(texts)].toSorted().join(separator);
-  return text.length > maxText ? first : text || undefined;
+/** Joins different texts in an order that doesn't depend on that of the rows. Keeps one if all would be too long. */
+function joined(texts: readonly (string | undefined)[]): string | undefined {
+  const different = [...new Set(texts.filter((text) => text !== undefined))].toSorted();
+  const text = different.join(', ');
+  return text.length > maxText ? different[0] : text || undefined;
 }
-
-const separator = ', ';
 
 /** Returns the error about a second row of a pet. */
 export function repeatedText(petId: bigint, line: number, unit: PlaceUnit): string {
@@ -129,31 +136,41 @@ class ChangeCollector implements RowSink {
     this.#add(change, cells.delta !== undefined);
   }
 
-  /** Adds a change. Deltas of one pet are added up; any other second row of a pet is an error that names both lines. */
+  /** Adds a change. A second row of a pet is an error, unless both are in a file of deltas: those are added up. */
   #add(change: Change, hasDelta: boolean): void {
     const { petId, line } = change;
     const place = this.#places.get(petId);
     const first = place === undefined ? undefined : this.changes[place];
-    if (place === undefined || first === undefined) {
+    if (first === undefined) {
       this.#places.set(petId, this.changes.push(change) - 1);
       return;
     }
-    const sum = hasDelta ? sumOf(first, change) : '';
-    if (typeof sum === 'string') {
-      this.problems.add({ line, message: repeatedText(petId, first.line, this.problems.unit) + sum });
-      return;
+    const areDeltas = hasDelta && first.quantity === undefined && change.quantity === undefined;
+    if (!areDeltas) this.#reportRepeated(line, first);
+    else {
+      const parts = this.#parts.get(petId);
+      if (parts === undefined) this.#parts.set(petId, [first, change]);
+      else parts.push(change);
     }
-    this.changes[place] = sum;
-    if (first.delta === undefined || change.delta === undefined) return;
-    this.#parts.set(petId, [...(this.#parts.get(petId) ?? [first]), change]);
   }
 
-  get addedUp(): readonly AddedUp[] {
-    return Array.from(this.#parts, ([petId, parts]) => ({
-      petId,
-      lines: parts.map(({ line }) => line),
-      deltas: parts.map(({ delta = 0 }) => delta),
-    }));
+  #reportRepeated(line: number, first: Change, why = ''): void {
+    this.problems.add({ line, message: repeatedText(first.petId, first.line, this.problems.unit) + why });
+  }
+
+  /** Adds up the deltas of each pet. Call this once all rows are read. */
+  addUp(): readonly AddedUp[] {
+    const addedUp: AddedUp[] = [];
+    for (const [petId, parts] of this.#parts) {
+      const place = this.#places.get(petId) ?? 0;
+      const [sum, first] = [sumOf(parts), this.changes[place]];
+      if (first !== undefined && 'why' in sum) this.#reportRepeated(sum.line, first, sum.why);
+      else if (!('why' in sum)) this.changes[place] = sum;
+      const filled = parts.flatMap(({ line, delta }) => (delta === undefined ? [] : [{ line, delta }]));
+      const [lines, deltas] = [filled.map(({ line }) => line), filled.map(({ delta }) => delta)];
+      if (filled.length > 1) addedUp.push({ petId, lines, deltas });
+    }
+    return addedUp;
   }
 
   #petId(row: RawRow): bigint | undefined {
