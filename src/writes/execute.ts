@@ -116,7 +116,9 @@ export async function execute(run: OpenRun, context: WriteContext, options: Exec
     await writer.writeAll();
   } catch (error) {
     stoppedBy = writer.withRefusal(error);
-    await writer.readBack(error);
+    const isReadBack = await writer.readBack(error);
+    // If every row has its outcome then, it no longer matters why the run was stopped.
+    if (isReadBack && !run.rows.some(isOpen)) stoppedBy = undefined;
   }
   return { stoppedBy, ...writer.facts };
 }
@@ -167,6 +169,8 @@ class Writer {
   #readsOutside = false;
   /** Whether the limit has admitted only the read of a turn: the next turn relies on it, however old it is. */
   #keepsStock = false;
+  /** Whether the stock was read again after a wait for the limit. If that admits one request at a time, once must do. */
+  #hasReread: boolean;
   /** How many rows the next turn may have. */
   #size: number;
   #settled = 0;
@@ -186,6 +190,7 @@ class Writer {
     this.#stock = options.stock;
     this.#lastTurnAt = options.stock?.at ?? Number.NEGATIVE_INFINITY;
     this.#size = 2 * options.concurrency;
+    this.#hasReread = options.stock !== undefined;
     this.#time = new TimeBudget(clock, options.isSingle ? 2 * timeout : Number.POSITIVE_INFINITY);
   }
 
@@ -246,15 +251,18 @@ class Writer {
 
   /**
    * Reads the stock once more after the run was stopped, if that seems possible, and settles rows of unknown outcome.
+   * @returns whether it was read
    */
-  async readBack(stoppedBy: unknown): Promise<void> {
+  async readBack(stoppedBy: unknown): Promise<boolean> {
     const rows = this.#run.rows.filter((row) => row.result === 'unknown' && !this.#left.has(row));
-    if (rows.length === 0 || !isReadable(stoppedBy) || this.#time.left <= 0) return;
+    if (rows.length === 0 || !isReadable(stoppedBy) || this.#time.left <= 0) return false;
     this.#open = rows;
     try {
       await this.#takeTurnAndWrite(rows, false);
+      return true;
     } catch {
       // The run has ended for another reason, and its rows stay unknown.
+      return false;
     }
   }
 
@@ -580,7 +588,9 @@ class Writer {
     const more = missing > 0 ? limits.admit(limited?.[0], moment, { min: 1, max: missing }) : undefined;
     permits.push(...(more?.permits ?? []));
     const now = toSend.slice(0, permits.length);
-    this.#keepsStock = toSend.length > 0 && now.length === 0;
+    const isHeldBack = toSend.length > 0 && now.length === 0;
+    this.#keepsStock = isHeldBack && this.#hasReread;
+    this.#hasReread ||= isHeldBack;
     return {
       writes: [
         ...this.#rowWrites(now, settled, last, moment),
@@ -641,11 +651,14 @@ class Writer {
     const toSend: ToSend[] = [];
     const settled: Row[] = [];
     let isHeld = false;
+    // What was written before this read is in the stock. Only a resumed run has to know of it.
+    const isReread = reads && !this.#run.isResumed;
     for (const row of rows) {
       const write = recent.get(row.petId);
+      const later = others.get(row.petId) ?? [];
       const step: Step = stepOf(row, {
-        ...{ others: others.get(row.petId) ?? [], stock: reads || stock !== undefined ? stock?.quantities : undefined },
-        recent: write !== undefined && now - write.at < maxReplicaLag ? write : undefined,
+        ...{ others: isReread && row.result === 'pending' ? [] : later, stock: stock?.quantities },
+        recent: write !== undefined && Math.abs(now - write.at) < maxReplicaLag ? write : undefined,
         ...{ isSecondRead: this.#readAgain.has(row), isResumed: this.#run.isResumed, began: this.#run.began },
         ...{ now, zeros, sends: this.#sends.get(row) ?? 0 },
         mayResend: sends && this.#context.retries > 0 && (this.#losses.get(row) ?? 0) <= 1,
@@ -690,26 +703,34 @@ class Writer {
       const earlier = was.get(row) ?? row;
       // An earlier request may still arrive.
       const earlierUntil = (earlier.inFlightUntil ?? 0) > now ? earlier.inFlightUntil : undefined;
-      if (sent.unsent.has(row)) {
-        const { result, before, after } = earlier;
-        Object.assign(row, { result, before, after, inFlightUntil: earlierUntil, error: row.error ?? earlier.error });
-        continue;
-      }
-      this.#sends.set(row, (this.#sends.get(row) ?? 0) + 1);
-      this.#sentSince.add(row);
-      if (row.result === 'unknown') this.#hasUnanswered = true;
-      if (sent.lost.has(row)) this.#losses.set(row, (this.#losses.get(row) ?? 0) + 1);
-      else if (row.result === 'unknown') row.inFlightUntil ??= earlierUntil;
-      else row.inFlightUntil = earlierUntil;
-      // The rejection is of this request only.
-      if (row.result === 'failed' && earlierUntil !== undefined) {
-        row.result = 'unknown';
-        this.#left.add(row);
-      }
+      if (sent.unsent.has(row)) this.#takeBack(row, earlier, earlierUntil);
+      else this.#noteSent(row, sent.lost.has(row), earlierUntil);
     }
     if (rows.length > 0) this.#keepsStock = false;
     this.#rejection ??= sent.rejection;
     this.#refusal = sent.refusal;
+  }
+
+  /** Returns a row of which nothing has left to what it was. */
+  #takeBack(row: Row, { result, before, after, error }: Row, inFlightUntil: number | undefined): void {
+    // A row that changes a known stock is sent again, with no request under way, only if it was not written.
+    const isRefuted = result === 'unknown' && inFlightUntil === undefined && before !== undefined;
+    if (isRefuted) this.#unwritten.add(row);
+    const known = isRefuted ? 'pending' : result;
+    Object.assign(row, { result: known, before, after, inFlightUntil, error: row.error ?? error });
+  }
+
+  #noteSent(row: Row, isLost: boolean, earlierUntil: number | undefined): void {
+    this.#sends.set(row, (this.#sends.get(row) ?? 0) + 1);
+    this.#sentSince.add(row);
+    if (row.result === 'unknown') this.#hasUnanswered = true;
+    if (isLost) this.#losses.set(row, (this.#losses.get(row) ?? 0) + 1);
+    else if (row.result === 'unknown') row.inFlightUntil ??= earlierUntil;
+    else row.inFlightUntil = earlierUntil;
+    // The rejection is of this request only.
+    if (row.result !== 'failed' || earlierUntil === undefined) return;
+    row.result = 'unknown';
+    this.#left.add(row);
   }
 
   #noteSettled(row: Row): void {

@@ -137,36 +137,36 @@ export async function readStock(
   }
 }
 
-/** Returns what the history knows now. `wait`: until no request can be under way to these pets, in milliseconds. */
+/** Returns what the history knows now. `wait`: until no request of a `run` can be under way to these pets, in milliseconds. */
 async function lookUp(
   { state, service }: Pick<PlanReader, 'state' | 'service'>,
   run: string,
   petIds: PickedPets = new Set<bigint>(),
-): Promise<Pick<Stock, 'last' | 'older'> & { readonly wait: number }> {
+): Promise<Pick<Stock, 'last' | 'older'> & { readonly wait: number; readonly run: string }> {
   // In this order: an intent between the two has a higher number than the last.
   const { answers, moment } = await state.ask([lastIntent(service), inFlightElsewhere({ service, run })]);
   const [counters, underWay = []] = answers;
   const { last } = countersOf(counters);
   const older = new Map<bigint, number>();
-  let wait = 0;
-  for (const { petId, intent, inFlightUntil = 0 } of underWay.map(otherWriteOf)) {
+  let [wait, writer] = [0, ''];
+  for (const { petId, run: other, intent, inFlightUntil = 0 } of underWay.map(otherWriteOf)) {
     if (inFlightUntil <= moment.now) continue;
     older.set(petId, Math.min(intent - 1, older.get(petId) ?? last));
-    if (petIds.has(petId)) wait = Math.max(wait, inFlightUntil - moment.now);
+    if (petIds.has(petId) && inFlightUntil - moment.now > wait) [wait, writer] = [inFlightUntil - moment.now, other];
   }
-  return { last, older, wait };
+  return { last, older, wait, run: writer };
 }
 
 /** Waits while requests of other runs may be under way to some pets, because their stock may change. */
 async function waitForOthers(reader: PlanReader, petIds: PickedPets, run: string): Promise<void> {
   const { clock, interrupted, onDelay } = reader;
   for (let isTold = false; ; ) {
-    const { wait } = await lookUp(reader, run, petIds);
+    const { wait, run: other } = await lookUp(reader, run, petIds);
     if (wait === 0) return;
     if (!isTold && wait > 1000) {
       isTold = true;
       const seconds = Math.ceil(wait / 1000);
-      await onDelay(`A request of another run may still reach the service; reading the stock in ${seconds} s`);
+      await onDelay(`A request of run ${other} may still reach the service; reading the stock in ${seconds} s`);
     }
     await clock.sleep(Math.min(wait, busyPause), interrupted);
   }
@@ -179,5 +179,5 @@ export function isLagging(
   now: number,
 ): boolean {
   const found = quantities.get(petId);
-  return now - at < maxReplicaLag && found !== undefined && found === before && found !== quantity;
+  return Math.abs(now - at) < maxReplicaLag && found !== undefined && found === before && found !== quantity;
 }
