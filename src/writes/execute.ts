@@ -165,6 +165,7 @@ class Writer {
   #stock: Stock | undefined;
   /** A stock that was read before this is too old for a row without a delta, by the monotonic clock. */
   #trustFrom = Number.NEGATIVE_INFINITY;
+  /** When a turn was last admitted, by the monotonic clock. */
   #lastTurnAt: number;
   #readsOutside = false;
   /** Whether the limit has admitted only the read of a turn: the next turn relies on it, however old it is. */
@@ -282,13 +283,14 @@ class Writer {
         if (end !== undefined) return end;
       }
       const turn = await this.#takeTurn();
-      return turn === undefined ? {} : await this.#write(rows, turn, sends);
+      if (turn === undefined) return {};
+      const end = await this.#write(rows, turn, sends);
+      if (end.retry === undefined) this.#lastTurnAt = clock.monotonic();
+      return end;
     } catch (error) {
       // The next turn comes over a new connection.
       if (error instanceof LostConnectionError) return {};
       throw error;
-    } finally {
-      this.#lastTurnAt = clock.monotonic();
     }
   }
 

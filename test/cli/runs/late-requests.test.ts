@@ -23,7 +23,7 @@ describe('a resume after a killed process', () => {
   });
 
   test.for([
-    ['Ctrl-C while a request may arrive', ' --yes', 130, 'Interrupted. Nothing more was written'],
+    ['Ctrl-C while a request may arrive', ' --yes', 130, 'Interrupted. 1 of 2 changes was written; it is not known'],
     ['a guard', ' --yes --max-changes 0', 2, 'othing more was written'],
     ['the answer no', '', 2, 'othing more was written'],
   ] as const)(
@@ -43,20 +43,10 @@ describe('a resume after a killed process', () => {
   );
 });
 
-test.for<[string, number]>([
-  ['inventory adjust 1 +1', 12],
-  ['undo --last --yes', 10],
-])('%s succeeds after waiting for a request of a killed command in a container', async ([command, stock], { till }) => {
-  const box = { host: 'box', clock: { ...till.clock, boot: () => 'box' } };
-  const inBox: Till = { ...till, run: (words, options) => till.run(words, { ...box, ...options }) };
-  await killAt(inBox, hang, 'inventory adjust 1 +5', 0);
-  expect(await inBox.run('inventory adjust 1 +1')).toMatchObject({ code: 0 });
-  // Reads fail after the ninth, so that a command that never stops reading fails.
-  till.service.always('GET', (exchange) =>
-    till.service.seen('GET').length > 9 ? answers(500)(exchange) : exchange.answerNormally(),
-  );
-  await till.exits(command, 0, 'A request of run');
-  expect(till.service.stockOf(1)).toBe(stock);
+test('adjusts a pet after waiting for a request of a killed command', async ({ till }) => {
+  await killAt(till, hang, 'inventory adjust 1 +5', 0);
+  await till.exits('inventory adjust 1 +1', 0, 'A request of run');
+  expect(till.service.stockOf(1)).toBe(11);
 });
 
 test('reports a set as unknown after a committed 503, a 429 and Ctrl-C', async ({ till }) => {
