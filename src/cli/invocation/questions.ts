@@ -1,4 +1,5 @@
 import { UsageError } from '../../shared/errors.ts';
+import { quoted } from '../../shared/parsed.ts';
 import type { Context } from '../context.ts';
 import type { GlobalOptions } from './globals.ts';
 import type { Messages } from './messages.ts';
@@ -78,14 +79,23 @@ export class Questions {
   }
 }
 
+/** Reports whether an answer has digits in a row where none are expected, so that it may be a bar code. */
+function isScan(answer: string, typed: string): boolean {
+  return /\d{3}/.test(answer) && !/\d/.test(typed);
+}
+
 /**
  * Reports whether the user agrees. If a word must be typed, asks once more after a mistyped word, and ignores case. An
- * empty answer, `n` and `no` mean no.
+ * empty answer, `n` and `no` mean no. A scan is no answer.
  */
 async function isAgreed(prompts: Context['prompts'], { question, typed }: Question): Promise<boolean> {
   if (typed === undefined) return prompts.confirm(question);
   const isTyped = (answer: string) => answer.trim().toLowerCase() === typed.toLowerCase();
-  const first = (await prompts.text(`${question} Type ${typed} to continue`)).trim();
+  let first = (await prompts.text(`${question} Type ${typed} to continue`)).trim();
+  while (isScan(first, typed)) {
+    const scan = `${quoted(first)} is not an answer, and was not counted.`;
+    first = (await prompts.text(`${scan} ${question} Type ${typed} to continue`)).trim();
+  }
   if (isTyped(first) || /^(no?)?$/i.test(first)) return isTyped(first);
   const shown = JSON.stringify(first.slice(0, 40));
   return isTyped(await prompts.text(`${shown} is not ${typed}. Type ${typed} to continue, or press Enter to cancel`));

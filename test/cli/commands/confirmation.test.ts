@@ -58,6 +58,8 @@ test('asks once more if "production" is mistyped', async ({ shop }) => {
     'Write 2 changes to production? Units: 11 added, 27 removed. Type production to continue',
     '"prodution" is not production. Type production to continue, or press Enter to cancel',
   ]);
+  const scanned = await applyTyping(shop, 14, 2, '2000000000060', '2000000000077', 'n');
+  expect(scanned.asked.at(-1)).toMatch(/^"2000000000077" is not an answer, and was not counted\. Write 2 changes/);
   const { asked } = await applyTyping(shop, 13, 2, 'no!\x9b2J\u202e', 'nope');
   expect(asked.at(-1)).toMatch(/^"no!" is not production/);
 });

@@ -1,12 +1,17 @@
 /** Maximum length of a line in characters. A longer line is cut and ends in `…`, so it is not a code. */
 const maxLine = 1000;
 
+/** Matches the end of one line: of a frame, a TAB, a CR and an LF, in this order. */
+const oneEnd = /^\x03?\t?\r?\n?$/;
 /** Matches keys that send a sequence, such as the arrows, and the marks around pasted text. */
 const sequences = /\x1b(?:\[[0-9;?]*[A-Za-z~]|O[A-Za-z])/g;
 /** Matches an incomplete escape sequence at the end of a chunk. */
 const openSequence = /\x1b(?:\[[0-9;?]*|O)?$/;
 
-/** Splits typed or scanned input into lines, which end in LF, CR, TAB, or one of them after another. */
+/**
+ * Splits typed or scanned input into lines, which end in LF, CR or TAB, also one of them after another. A scan that begins
+ * with STX ends with ETX as well.
+ */
 export class LineCutter {
   #decoder: ReturnType<typeof decoderFor> | undefined;
   #held = '';
@@ -40,12 +45,13 @@ export class LineCutter {
     const lines: string[] = [];
     for (const character of text.slice(0, text.length - this.#held.length)) {
       if (this.hasKeys && character === '\x04' && this.#rest === '') return { lines, isEnded: true };
-      const isEnd = character === '\r' || character === '\n' || character === '\t';
-      // The LF of a CRLF does not end another line, nor does the Enter that a scanner sends after a TAB.
-      const isSame = isEnd && character !== '\t' && (this.#end === '\t' || this.#end + character === '\r\n');
+      const isFramed = character === '\x03' && this.#rest.startsWith('\x02');
+      const isEnd = isFramed || character === '\r' || character === '\n' || character === '\t';
+      // The LF of a CRLF does not end another line, nor does what a scanner sends behind a frame or a TAB.
+      const isSame = isEnd && this.#end !== '' && oneEnd.test(this.#end + character);
       if (!isEnd) this.#edit(character);
       else if (!isSame) lines.push(this.#takeLine());
-      this.#end = isEnd ? character : '';
+      this.#end = isEnd ? (isSame ? this.#end : '') + character : '';
     }
     return { lines, isEnded: false };
   }

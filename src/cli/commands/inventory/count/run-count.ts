@@ -90,7 +90,7 @@ async function scan(invocation: Invocation, codes: BarCodes, options: FinishOpti
     // Each scan is checked at once, so the list of pets is needed.
     const stock = await stockOf(run);
     const counting = new Counting({ codes, stock });
-    await takeFile(invocation, counting, linesOfText(file.text));
+    await takeFile(invocation, counting, linesOfText(file.text), true);
     await introduce(invocation, counting, file, mode);
     await scanLines(invocation, counting, file, mode);
     requireCounted(counting, file.path);
@@ -142,14 +142,19 @@ function requireKind(invocation: Invocation, text: string, { file, mode }: Finis
  * Takes the lines of a file. Asks about lines with two meanings, if there is somebody to ask.
  * @throws UsageError if scans follow the end of the count
  */
-async function takeFile(invocation: Invocation, counting: Counting, lines: readonly string[]): Promise<void> {
+async function takeFile(
+  invocation: Invocation,
+  counting: Counting,
+  lines: readonly string[],
+  isScanning = false,
+): Promise<void> {
   const { questions } = invocation;
   counting.lookAhead(lines);
   const asks = questions.willAsk();
   for (const [index, text] of lines.entries()) {
     const line = index + 1;
     if (counting.take(text, { line, asks }).isDone) {
-      requireNothing(lines.slice(line));
+      requireNothing(lines.slice(line), isScanning);
       return;
     }
     while (counting.question !== undefined)
@@ -163,9 +168,11 @@ function questionText(line: number, { text, choices }: ScanQuestion): string {
 
 /**
  * Checks that no scans follow the end of a count, for example from a second file, because they would be lost silently.
- * @throws UsageError if some do
+ * @throws UsageError if some do, or will
  */
-function requireNothing(lines: readonly string[]): void {
+function requireNothing(lines: readonly string[], willFollow: boolean): void {
+  if (willFollow)
+    throw new UsageError('The file has a line "done", which ends a count. Remove it to go on. Nothing was sent');
   const next = lines.find((line) => !/^(?:done)?$/i.test(codeText(line)) && !codeText(line).startsWith('#'));
   if (next === undefined) return;
   throw new UsageError(`${quoted(next)} follows "done", which ends a count. Nothing was written`);

@@ -33,7 +33,11 @@ export class ScanFile {
     if (stats !== undefined && !stats.isFile()) throw new UsageError(`${path} is not a file, so it can't keep scans`);
     this.#isCreated = stats === undefined;
     this.#descriptor = openSync(path, 'a');
-    this.text = readFileSync(path, 'utf8');
+    const bytes = readFileSync(path);
+    if (/^(?:\xff\xfe|\xfe\xff)/.test(bytes.toString('latin1', 0, 2))) {
+      throw new UsageError(`${path} is UTF-16, so scans can't be added to it. To apply it as it is, add --apply-only`);
+    }
+    this.text = bytes.toString('utf8');
     this.isNew = this.text === '';
     this.#size = fstatSync(this.#descriptor).size;
     this.#prefix = this.isNew ? `${header}\n` : /[\r\n]$/.test(this.text) ? '' : '\n';

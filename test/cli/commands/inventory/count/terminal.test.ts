@@ -226,7 +226,42 @@ test('counts on while the service is away, and warns that ids are checked at the
   expect(written).toEqual(['4 {"quantity":1}']);
 });
 
-const keys = ['4', 'x', ' ', 'é', '😀', '\r', '\n', '\r\n', '\t', '\x7f', '\x15', '\x1b[A', '\x1b[200~', '\x1d'];
+test('ends a scan with a frame, a TAB, CR and LF, also one after another', () => {
+  for (const hasKeys of [true, false]) {
+    const linesOf = (text: string) => new LineCutter(hasKeys).take(Buffer.from(text)).lines;
+    expect(linesOf('\x024\x03\x025\x03\r\n6\t\r\n7\t8\t\r\r\n')).toEqual(['\x024', '\x025', '6', '7', '8', '']);
+  }
+});
+
+test('does not go on with a file that says done, or that is UTF-16', async ({ shop }) => {
+  const file = scanFile(shop);
+  writeFileSync(file, '4\ndone\n');
+  const done = await count(shop, '5\n', [file], person);
+  expect(done).toMatchObject({ code: 2, stderr: expect.stringContaining('has a line "done"') });
+  writeFileSync(file, Buffer.from('\uFEFF4\r\n', 'utf16le'));
+  const wide = await count(shop, '5\n', [file], person);
+  expect(wide).toMatchObject({ code: 2, requests: [], stderr: expect.stringContaining('--apply-only') });
+  expect(await count(shop, '', [file, '--apply-only', '--dry-run'], person)).toMatchObject({ code: 0 });
+});
+
+const keys = [
+  '4',
+  'x',
+  ' ',
+  'é',
+  '😀',
+  '\r',
+  '\n',
+  '\r\n',
+  '\t',
+  '\x02',
+  '\x03',
+  '\x7f',
+  '\x15',
+  '\x1b[A',
+  '\x1b[200~',
+  '\x1d',
+];
 
 property(
   'reads the same lines from keys, however the input is split',
