@@ -129,15 +129,20 @@ export type ComparedField = Exclude<FieldName, 'petId'>;
 /** A compared field with text. */
 export type TextField = Exclude<ComparedField, 'quantity'>;
 
+type OptionalField = Extract<FieldName, NamesWith<{ readonly mayBeAbsent: true }>>;
+
 type ValueOf<Field> =
   | (Field extends { readonly kind: FieldKind<infer Value> } ? Value : never)
   | (Field extends { readonly mayBeAbsent: true } ? undefined : never);
+
+/** An item in whose literal no field can be forgotten. */
+type WholeItem = { readonly [Name in FieldName]: ValueOf<Fields[Name]> };
 
 /**
  * The stock of one pet, as returned by the service. This is a type, not an interface, so that it is accepted as a row
  * of plain values without being copied.
  */
-export type InventoryItem = { readonly [Name in FieldName]: ValueOf<Fields[Name]> };
+export type InventoryItem = Omit<WholeItem, OptionalField> & Partial<Pick<WholeItem, OptionalField>>;
 
 export const shownFields = Object.keys(itemFields) as readonly ShownField[];
 export const fieldNames = shownFields.filter((name): name is FieldName => !fieldOf(name).isOfShop);
@@ -151,13 +156,13 @@ export function fieldOf<Name extends ShownField>(name: Name): ItemField<ValueOf<
 }
 
 /** Returns an item whose fields have the values that `read` returns. */
-export function itemOf(read: <Name extends FieldName>(name: Name) => InventoryItem[Name]): InventoryItem {
+export function itemOf(read: <Name extends FieldName>(name: Name) => InventoryItem[Name]): WholeItem {
   // One literal, so that all items share their shape in memory.
   return { petId: read('petId'), quantity: read('quantity'), status: read('status') };
 }
 
 /** Returns an item of a file, which has its text fields as text. */
-export function itemOfTexts(petId: bigint, quantity: number, textOf: (name: TextField) => string): InventoryItem {
+export function itemOfTexts(petId: bigint, quantity: number, textOf: (name: TextField) => string): WholeItem {
   return { petId, quantity, status: textOf('status') };
 }
 
@@ -167,7 +172,7 @@ export function readField<Name extends FieldName>(
   json: Json | number | undefined,
 ): InventoryItem[Name] | UnreadableNumber | typeof wrongType {
   const { kind, mayBeAbsent } = fieldOf(name);
-  if (json === undefined || json === null) return (mayBeAbsent ? undefined : wrongType) as InventoryItem[Name];
+  if (json === undefined || json === null) return mayBeAbsent ? (undefined as never) : wrongType;
   return kind.read(json) as InventoryItem[Name];
 }
 

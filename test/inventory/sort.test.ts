@@ -20,9 +20,9 @@ function plainly(items: readonly InventoryItem[], key: FieldName, descending: bo
   const compare = (left: InventoryItem, right: InventoryItem): number =>
     key === 'status'
       ? compareStatuses(left.status, right.status)
-      : left[key] < right[key]
+      : (left[key] ?? '') < (right[key] ?? '')
         ? -1
-        : Number(left[key] > right[key]);
+        : Number((left[key] ?? '') > (right[key] ?? ''));
   return items.toSorted((left, right) => (descending ? compare(right, left) : compare(left, right)));
 }
 
