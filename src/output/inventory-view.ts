@@ -115,8 +115,8 @@ function itemColumn(name: ShownField, { low, names }: Pick<InventoryViewOptions,
     return { ...column, cell };
   }
   if (kind.isNumber) return column;
-  // A narrow terminal leaves out the names last.
-  const text: Column = names === undefined ? column : { ...column, yields: 2 };
+  // A narrow terminal leaves out first what items may lack, and the names last.
+  const text: Column = mayBeAbsent ? { ...column, yields: 3 } : names === undefined ? column : { ...column, yields: 2 };
   return name === 'status' ? { ...text, cell: (value, _row, paint) => statusCell(`${value ?? ''}`, paint) } : text;
 }
 
