@@ -37,6 +37,8 @@ export class Session {
   readonly #client: Client;
   readonly #shown: string;
   #isOver = false;
+  /** The process of the server that serves this session, and when it began. */
+  backend: readonly [pid: number, began: string] = [0, ''];
 
   constructor(client: Client, shown: string) {
     this.#client = client;
@@ -75,6 +77,16 @@ export class Session {
     if (state !== undefined && !lostStates.test(state)) return stateError(error, state, this.#shown);
     this.destroy();
     return new LostConnectionError(reasonOf(error), { cause: error });
+  }
+
+  /**
+   * Ends another session of this process that may still be open at the server, and hold its locks there: one that waits
+   * for a standby, or whose end the network has not told.
+   */
+  async endOther({ backend: [pid, began] }: Session): Promise<void> {
+    const end =
+      'SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity WHERE pid = ? AND backend_start::text = ?';
+    await this.ask([statement(end, pid, began)]);
   }
 
   /** Closes the session at once. */
@@ -127,6 +139,7 @@ async function connectTo(server: DatabaseServer): Promise<Connected> {
     // In one round trip.
     const [[[found] = []], schema] = await Promise.all([session.ask([selectSession]), schemaOf(session)]);
     if (Number(found?.pid) !== pid) throw isPooler(server.shown);
+    session.backend = [pid, String(found?.began)];
     if (Number(found?.version) < oldestServer) {
       throw new FailureError(`The shared state at ${server.shown} needs PostgreSQL 14 or later`);
     }
@@ -139,7 +152,8 @@ async function connectTo(server: DatabaseServer): Promise<Connected> {
 }
 
 const selectSession = statement(
-  `SELECT pg_backend_pid() AS pid, current_setting('server_version_num') AS version, current_setting('transaction_read_only') AS readonly`,
+  `SELECT pg_backend_pid() AS pid, (SELECT backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS began,
+     current_setting('server_version_num') AS version, current_setting('transaction_read_only') AS readonly`,
 );
 
 const selectSchema = statement('SELECT schema FROM petstock.meta');

@@ -25,6 +25,8 @@ export interface PostgresOptions {
 
 /** How long to try to reach a server again that was lost, and the pause between, in milliseconds. */
 const outage = { until: 10_000, pause: 200 };
+/** After so many lost transactions of turns in a row no more are begun: the database accepts connections, but no writes. */
+const maxLostTurns = 2;
 /** How long an answer counts as fresh, in milliseconds: what a round trip costs, and a 429 elsewhere. */
 const freshFor = 250;
 
@@ -135,6 +137,8 @@ class PostgresStore implements Store {
   #line: Promise<unknown> = Promise.resolve();
   /** The last attempt to reach the server again has failed: the next one is not repeated. */
   #isAway = false;
+  /** How many transactions of turns were lost since the last one that was written. */
+  #lostTurns = 0;
   /** The runs that this process has locked, because the database would give it such a lock again. */
   readonly #lockedRuns = new Map<string, Session>();
 
@@ -277,7 +281,10 @@ class PostgresStore implements Store {
 
   async #connect(): Promise<Session> {
     const { session, schema } = await connect(this.#address);
-    if (schema === schemaVersion) return session;
+    if (schema === schemaVersion) {
+      await session.endOther(this.#session);
+      return session;
+    }
     await session.end(this.#clock);
     throw versionError(this.#address, schema ?? 0);
   }
@@ -329,7 +336,15 @@ class PostgresStore implements Store {
       transact: (questions, decide, isDurable) =>
         this.#inLine(async () => {
           if (session.isOver) throw new LostConnectionError('the turn has ended with its connection');
-          return this.#transact(session, questions, decide, isDurable);
+          try {
+            const result = await this.#transact(session, questions, decide, isDurable);
+            this.#lostTurns = 0;
+            return result;
+          } catch (error) {
+            if (!(error instanceof LostConnectionError)) throw error;
+            this.#lostTurns += 1;
+            throw this.#lostTurns > maxLostTurns ? unreachable(this.#address, error) : error;
+          }
         }),
       get isLost() {
         return session.isOver && !isReleased;
