@@ -63,6 +63,8 @@ async function examplesHome(): Promise<Home> {
     'key.txt': `${key}\n`,
     'north.key': `${key}\n`,
     'scans.txt': '4\n5 x3\n',
+    'aisle-3.txt': '4\n',
+    'aisle-4.txt': '4\n8\n',
     'codes.csv': 'code,petId,name\n5012345678900,4,Rabbit\n',
     'url.txt': 'postgresql://petstock:secret@db.example/petstock?sslmode=verify-full\n',
   };

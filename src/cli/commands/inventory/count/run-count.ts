@@ -91,7 +91,6 @@ async function scan(invocation: Invocation, codes: BarCodes, options: FinishOpti
     const stock = await stockOf(run);
     const counting = new Counting({ codes, stock });
     await takeFile(invocation, counting, linesOfText(file.text), true);
-    await introduce(invocation, counting, file, mode);
     await scanLines(invocation, counting, file, mode);
     requireCounted(counting, file.path);
     const onBegun = async (id: string) => {
@@ -213,9 +212,10 @@ async function scanLines(invocation: Invocation, counting: Counting, file: ScanF
   const screen = createCountScreen(invocation, () => counting.tally, { mode, names: counting.known.codes.names });
   let isDone = false;
   try {
-    // Keys are read without echo if possible: a scanner is faster than the screen, and one that frames its codes sends
-    // the character of Ctrl-C.
+    // Keys are read without echo if possible, before anything is shown: a scanner is faster than the screen, and one that
+    // frames its codes sends the character of Ctrl-C.
     const keys = stdin.keys?.();
+    await introduce(invocation, counting, file, mode);
     await screen.begin?.();
     const onTyping = screen.typing ?? (async () => {});
     for await (const lines of linesOf(keys ?? stdin.chunks, keys && onTyping)) {
