@@ -1,10 +1,11 @@
-import { chmodSync, cpSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import type { Clock } from '../../../src/shared/clock.ts';
 import { InterruptedError } from '../../../src/shared/errors.ts';
 import type { TestClock } from '../../support/clock.ts';
 import type { RunResult } from '../../support/context.ts';
+import { killableState } from '../../support/killed-state.ts';
 import { type LaggingReplica, laggingReplica } from '../../support/lagging-replica.ts';
 import { newFolder } from '../../support/new-folder.ts';
 import type { ListedRun, ShownRow } from '../../support/petstock.ts';
@@ -64,22 +65,16 @@ const moment = { at: fc.nat(6), isBehind: fc.boolean() };
 /** The pause at an event, in milliseconds: shorter than a lease, shorter than a request can be in flight, or longer. */
 const pause = fc.constantFrom(0, 20_000, 60_000);
 const end = fc.record({ kind: fc.constantFrom('killed' as const, 'interrupted' as const), ...moment, pause });
-/** The machine that runs the command. `box` shares the folders, but has another boot. */
-const host = fc.constantFrom('test', 'test', 'box');
 const scene = {
   order,
-  host,
   /** Whether the command runs at a terminal, and asks there. */
   isAsked: fc.boolean(),
-  /** The error of the machine's wall clock, in milliseconds. */
-  wrongBy: fc.constantFrom(0, 0, 0, -86_400_000, 3_600_000),
 };
 const meanwhile = fc.record({ ...scene, event: fc.option(end, { nil: undefined, freq: 2 }) });
 const event = fc.oneof(
   fc.constant(undefined),
   end,
   fc.record({ kind: fc.constant('stopped' as const), ...moment, pause, meanwhile }),
-  fc.record({ kind: fc.constantFrom('removed' as const, 'replaced' as const), ...moment, pause: fc.constant(0) }),
 );
 /** How far the replica that serves lists is behind, in milliseconds. */
 const lag = fc.constantFrom(0, 0, 3000, 7000, 14_000);
@@ -115,6 +110,7 @@ class Life {
   readonly #happen: (event: Exclude<Event, undefined>) => Promise<void>;
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #ctrlC = new AbortController();
+  readonly #state = killableState();
   #die: (end: 'dead') => void = () => {};
   #isDead = false;
   #moments = 0;
@@ -130,8 +126,9 @@ class Life {
   }
 
   /** Returns the options of a command to which the event happens. */
-  options(clock: Clock): Pick<ShopRunOptions, 'around' | 'interrupted' | 'clock' | 'prompts'> {
+  options(clock: Clock): Pick<ShopRunOptions, 'around' | 'interrupted' | 'clock' | 'prompts' | 'openState'> {
     return {
+      openState: this.#state.openState,
       around: (send) => this.#moment(send),
       interrupted: this.#ctrlC.signal,
       clock: { ...clock, sleep: (...args) => this.#moment(() => clock.sleep(...args)) },
@@ -152,6 +149,7 @@ class Life {
     }
     // A request that was sent is carried out, but its response is ignored.
     await Promise.allSettled(this.#underWay);
+    await this.#state.kill();
     this.#die('dead');
     return new Promise(() => {});
   }
@@ -162,7 +160,6 @@ class Life {
   }
 
   async #meet(event: Exclude<Event, undefined>): Promise<void> {
-    if (event.kind === 'removed' || event.kind === 'replaced') await Promise.allSettled(this.#underWay);
     if (event.kind === 'killed') this.#isDead = true;
     else await this.#happen(event);
     if (event.kind === 'interrupted') this.#ctrlC.abort(new InterruptedError('Interrupted'));
@@ -172,7 +169,6 @@ class Life {
 class World {
   readonly #shop: Shop;
   readonly #replica: LaggingReplica;
-  readonly #url: string | undefined;
   /** The stock at the beginning, and the deliveries since. */
   #fresh = new Map<string, number>();
   /** The rows of each run when last read. The run may have been removed since. */
@@ -180,17 +176,13 @@ class World {
   /** The rows of each `history export --after`, by run and row. */
   readonly #loaded = new Map<string, ExportedRow>();
   #cursor = 0;
-  /** Whether the state was removed or replaced. */
-  #isLost = false;
   #next = smallest;
   #seed = 1;
   #deliveries = 0;
 
-  /** @param url of a database that keeps the state */
-  constructor(shop: Shop, replica: LaggingReplica, url?: string) {
+  constructor(shop: Shop, replica: LaggingReplica) {
     this.#shop = withEnv(shop, { PETSTOCK_URL_STAGING: replica.url });
     this.#replica = replica;
-    this.#url = url;
   }
 
   async begin(): Promise<void> {
@@ -198,7 +190,6 @@ class World {
     this.#rows.clear();
     this.#loaded.clear();
     this.#cursor = 0;
-    this.#isLost = false;
   }
 
   async take(step: Step): Promise<void> {
@@ -209,27 +200,17 @@ class World {
     const before = await this.#stock();
     const result = await this.#live(step);
     if (result !== 'dead' && event?.kind !== 'stopped') await this.#requireTrue(given, result, before);
-    if (!this.#isLost) return;
-    this.#lose('removed');
-    await this.begin();
   }
 
-  async #live({ order: given, event, host: name, isAsked, wrongBy }: Command): Promise<RunResult | 'dead'> {
+  async #live({ order: given, event, isAsked }: Command, flags: readonly string[] = []): Promise<RunResult | 'dead'> {
     const { clock } = this.#shop;
-    let written: number | undefined;
     const life = new Life(event, async (happening) => {
       clock.advance(happening.pause);
-      if (happening.kind === 'stopped') await this.#live(happening.meanwhile);
-      else if ((happening.kind === 'removed' || happening.kind === 'replaced') && this.#url === undefined) {
-        this.#lose(happening.kind);
-        this.#isLost = true;
-        written = this.#patches();
-      }
+      // A stopped command holds its turn, so the other one waits in vain.
+      if (happening.kind === 'stopped') await this.#live(happening.meanwhile, ['--max-wait', '1']);
     });
-    const time = { ...clock, now: () => clock.now() + wrongBy, boot: () => name };
-    const run = this.#run(given, {
-      ...life.options(time),
-      host: name,
+    const run = this.#run(given, flags, {
+      ...life.options(clock),
       terminal: isAsked && given.kind !== 'count' ? 100 : undefined,
       onSent: ({ method, body }) => {
         if (method === 'PATCH' && given.kind === 'apply' && given.keepsAbove) expect(body).not.toMatch(/:(0|-\d+)\}/);
@@ -238,9 +219,7 @@ class World {
     const result = await Promise.race([run, life.death]);
     await life.met;
     if (result === 'dead') clock.advance(event?.pause ?? 0);
-    else requireSound(result, written !== undefined);
-    // Once the history is lost, nothing more is written.
-    if (written !== undefined) expect(this.#patches()).toBe(written);
+    else requireSound(result);
     return result;
   }
 
@@ -254,10 +233,14 @@ class World {
     expect(after, stderr).toEqual(new Map(before).set(`${given.pet}`, sum));
   }
 
-  async #run(given: Order, options: ShopRunOptions): Promise<RunResult> {
+  async #run(given: Order, flags: readonly string[], options: ShopRunOptions): Promise<RunResult> {
     if (given.kind === 'prune') await this.#look();
     const stdin = given.kind === 'count' ? `${given.pet} x${given.delta}\n` : undefined;
-    const result = await this.#shop.run(await this.#argsOf(given, options), { ...this.#lot, stdin, ...options });
+    const result = await this.#shop.run([...(await this.#argsOf(given, options)), ...flags], {
+      ...this.#lot,
+      stdin,
+      ...options,
+    });
     if (given.kind === 'export') this.#load(exportedRows(result));
     return result;
   }
@@ -308,7 +291,7 @@ class World {
     for (const [petId, quantity] of await this.#stock()) {
       expect({ petId, possible: possible.get(petId) }).toEqual({ petId, possible: expect.arrayContaining([quantity]) });
     }
-    await this.#run({ kind: 'export' }, {});
+    await this.#run({ kind: 'export' }, [], {});
     for (const row of exportedRows(await this.#shop.run('history export -o ndjson'))) {
       expect(this.#loaded.get(`${row.run} ${row.row}`)).toEqual(row);
     }
@@ -377,10 +360,6 @@ class World {
     return new Map(Array.from(items, ({ petId, quantity }) => [`${petId}`, Number(quantity)]));
   }
 
-  #patches(): number {
-    return this.#shop.service.journal().filter(({ method }) => method === 'PATCH').length;
-  }
-
   /** Adds stock as another client, which does not use the state. */
   async #deliver(pet: number): Promise<void> {
     const quantity = BigInt(((await this.#stock()).get(`${pet}`) ?? 0) + this.#next);
@@ -390,15 +369,6 @@ class World {
     this.#fresh.set(`${pet}`, (this.#fresh.get(`${pet}`) ?? 0) + this.#next);
     this.#next *= 2;
   }
-
-  /** Removes the state, or replaces it by a copy, like a restored backup. */
-  #lose(kind: 'removed' | 'replaced'): void {
-    const { state } = this.#shop.folders;
-    this.#replica.catchUp();
-    if (kind === 'replaced') cpSync(state, `${state}-copy`, { recursive: true });
-    rmSync(state, { recursive: true, force: true });
-    if (kind === 'replaced') renameSync(`${state}-copy`, state);
-  }
 }
 
 const keptAbove = ['--max-zero', '0'];
@@ -407,9 +377,9 @@ function exportedRows({ stdout }: RunResult): readonly ExportedRow[] {
   return stdout === '' ? [] : jsonLines(stdout);
 }
 
-/** Accepts any exit code but 1, which means a bug or a lost state. */
-function requireSound({ code, stderr }: RunResult, hasLost = false): void {
-  if (!hasLost) expect(code, stderr).not.toBe(1);
+/** Accepts any exit code but 1, which means a bug. */
+function requireSound({ code, stderr }: RunResult): void {
+  expect(code, stderr).not.toBe(1);
 }
 
 /** Opens a database that reads its time from a file, and a clock that keeps this file up to date. */
@@ -467,5 +437,5 @@ holds(
 holds('keeps the stock equal to the history with a state in PostgreSQL', Math.ceil(numRuns / 4), async (shop) => {
   const { url, clock } = await databaseOnClockOf(shop);
   const replica = await laggingReplica(shop.service, clock);
-  return new World(shopOf({ ...shop, clock, env: { ...shop.env, PETSTOCK_STATE_URL: url } }), replica, url);
+  return new World(shopOf({ ...shop, clock, env: { ...shop.env, PETSTOCK_STATE_URL: url } }), replica);
 });
