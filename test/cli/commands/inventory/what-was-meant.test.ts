@@ -317,6 +317,16 @@ describe('a delivery that comes again under its ref', () => {
     expect(await stock()).toBe(before + 55);
   });
 
+  test('is asked about at a terminal with --skip-applied if the number differs', async ({ shop }) => {
+    const { again } = await delivered(shop);
+    const { asked, prompts } = confirming(true);
+    const terminal = { terminal: 200, prompts };
+    expect((await again(corrected, '--skip-applied', terminal)).code).toBe(0);
+    expect(asked[0]).toContain('AGAIN? 1 pet was already changed');
+    const stock = await stockOf(shop);
+    expect([stock.get('4'), stock.get('6')]).toEqual([39 + 50 + 5, 14 + 2]);
+  });
+
   test('is no repetition after an undo, under another ref, or of other pets', async ({ shop }) => {
     const { again } = await delivered(shop);
     await shop.exits('undo --last --yes', 0);
