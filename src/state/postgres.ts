@@ -199,8 +199,7 @@ class PostgresStore implements Store {
       release: async () => {
         if (this.#lockedRuns.get(run) !== session) return;
         this.#lockedRuns.delete(run);
-        // An error means that the session is over, and its locks with it.
-        await this.#inLine(async () => session.isOver || session.ask([unlock])).catch(() => {});
+        this.#later(async () => session.isOver || session.ask([unlock]));
       },
     };
   }
