@@ -51,7 +51,10 @@ export interface Admission {
   readonly writes: readonly Statement[];
 }
 
-/** The oldest knowledge of the row with which a request may leave, in milliseconds. */
+/**
+ * The oldest knowledge of a row elsewhere with which a request may leave, in milliseconds. On this machine the gate file
+ * tells of every gate.
+ */
 const maxAge = 1000;
 /** How long requests of others may hold up an admission before that is told, in milliseconds. */
 const toldAfter = 1000;
@@ -258,11 +261,11 @@ export class Limits {
   /** Each pause is as long as the ones before together. Only requests of other processes count as a wait. */
   async #waitForOthers(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    const { first, longest } = pauses.inFlight;
-    const pause = Math.min(Math.max(first, this.#heldUp), longest);
+    const pause = Math.min(Math.max(pauses.inFlight.first, this.#heldUp), pauses.inFlight.longest);
     if (this.#heldUp > toldAfter && this.#own.size === 0) {
-      this.#requireWait(pause, this.now);
-      if (!this.#isTold) this.#announce(this.#lastExpiry() - this.now, 'refused');
+      const longest = this.#lastExpiry() - this.now;
+      this.#requireWait(pause, this.now, longest);
+      if (!this.#isTold) this.#announce(longest, 'refused');
       this.#waited += pause;
     }
     await clock.sleep(pause, signal);
@@ -285,9 +288,10 @@ export class Limits {
     return gate.reason === 'unavailable' && this.now < gate.at && retryAt <= gate.at;
   }
 
-  #requireWait(ms: number, retryAt: number): void {
+  /** @param said how long the wait may take altogether, in milliseconds */
+  #requireWait(ms: number, retryAt: number, said = ms): void {
     const { maxWait, isBoundPerWait, isBulk } = this.#options;
-    const retryAfterSeconds = Math.ceil(ms / 1000);
+    const retryAfterSeconds = Math.ceil(said / 1000);
     const isTooLong = ms + (isBoundPerWait ? 0 : this.#waited) > maxWait;
     if (this.#isDown(retryAt)) {
       if (!isTooLong) return;
@@ -331,7 +335,8 @@ export class Limits {
     return {
       beginSend: () => {
         const at = this.now;
-        const isFresh = this.#options.clock.monotonic() - this.#moment.at < maxAge;
+        const { store, clock } = this.#options;
+        const isFresh = store.isFreshFor === 0 || clock.monotonic() - this.#moment.at < maxAge;
         const { gate, inFlight } = this.state;
         if (!isFresh || at < gate.at || at >= (inFlight.get(id)?.expires ?? 0)) throw new PermitExpiredError();
         leftAt = at;

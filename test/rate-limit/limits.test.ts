@@ -312,8 +312,9 @@ describe('permits', () => {
     expect(another?.beginSend).toThrow(PermitExpiredError);
   });
 
-  test('expire with their time, and with knowledge that is older than a second', async () => {
-    const { limits, clock } = await known(50);
+  test('expire with their time, and in a shared state with knowledge that is older than a second', async () => {
+    const rig = await known(50);
+    const { limits, clock } = rig.beside({ store: { ...rig.store, isFreshFor: 250 } });
     const permit = await limits.admitOne(unaborted);
     clock.advance(999);
     expect(permit.beginSend).not.toThrow();
@@ -324,6 +325,11 @@ describe('permits', () => {
     clock.advance(30_000);
     await limits.refresh();
     expect(permit.beginSend).toThrow(PermitExpiredError);
+    const own = await rig.beside().limits.admitOne(unaborted);
+    clock.advance(30_000);
+    expect(own.beginSend).not.toThrow();
+    clock.advance(1000);
+    expect(own.beginSend).toThrow(PermitExpiredError);
   });
 
   test('count against the window if forfeited, but not if released', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { apply, changeFile, openShop, type ShopOptions, test } from '../../../support/shop.ts';
+import { apply, changeFile, openShop, type ShopOptions, type ShopRunOptions, test } from '../../../support/shop.ts';
 
 const rowsOf = (count: number, bad: readonly number[] = []) => {
   const rows = Array.from({ length: count }, (_, index) => `${index + 1},${bad.includes(index) ? 9999 : 500 + index}`);
@@ -69,7 +69,12 @@ test('reports in a dry run that the rate limit causes no wait, and the time that
   expect(preview.stderr).toContain('3 changes, 4 requests: no wait for the rate limit.\n');
   // Each request takes 2 s.
   const far = await openShop({ pets: 200 });
-  const slow = await apply(far, rowsOf(40), ['--dry-run'], { onSent: () => far.clock.advance(2000) });
+  const around: ShopRunOptions['around'] = async (send) => {
+    const response = await send();
+    far.clock.advance(2000);
+    return response;
+  };
+  const slow = await apply(far, rowsOf(40), ['--dry-run'], { around });
   expect(slow.stderr).toMatch(/40 changes, 41 requests: no wait for the rate limit, about 6 s\.\n/);
 });
 
