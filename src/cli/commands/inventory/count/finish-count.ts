@@ -77,7 +77,7 @@ export async function finishCount(run: RunAccess, counting: Counting, options: E
   const { unknowns, unscanned } = counts;
   const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
   const lines = await showUnknown(invocation, unknowns, asks);
-  if (counts.changes.length === 0 && unknowns.size > 0) throw noneKnown(invocation, unknowns, lines);
+  if (counts.changes.length === 0 && unknowns.size > 0) throw noneKnown(invocation, unknowns, lines, options.codes);
   if (all) requireAllKnown(unknowns, lines);
   if (!all && mode === 'count' && unscanned.length > 0) {
     const kept = unscanned.length === 1 ? 'was not scanned and keeps its' : 'were not scanned and keep their';
@@ -109,11 +109,14 @@ function noneKnown(
   invocation: Invocation,
   unknowns: ReadonlyMap<string, number>,
   lines: readonly string[],
+  codes: string | undefined,
 ): NotFoundError {
   const [code = ''] = unknowns.keys();
-  const hint = invocation.hasCodes
-    ? petstock`inventory codes add ${code.replace(/ \(pet .*/, '')} ${'<petId>'}`
-    : petstock`config set codes ${'<codes.csv>'}`;
+  // `codes add` extends the file of the setting, not the one of --codes.
+  const isAddable = invocation.hasCodes && codes === undefined;
+  const hint = isAddable
+    ? petstock`inventory codes add ${code.replace(/(?:, | \(pet ).*/, '')} ${'<petId>'}`
+    : petstock`config set codes ${codes ?? '<codes.csv>'}`;
   return new NotFoundError('No scanned code matches a pet. Nothing was written', { lines, hint });
 }
 
