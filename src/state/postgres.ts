@@ -137,7 +137,7 @@ class PostgresStore implements Store {
   #line: Promise<unknown> = Promise.resolve();
   /** The last attempt to reach the server again has failed: the next one is not repeated. */
   #isAway = false;
-  /** How many transactions of turns were lost since the last one that was written. */
+  /** How many transactions of turns were lost since the last durable one: others succeed also without a standby. */
   #lostTurns = 0;
   /** The runs that this process has locked, because the database would give it such a lock again. */
   readonly #lockedRuns = new Map<string, Session>();
@@ -337,7 +337,7 @@ class PostgresStore implements Store {
           if (session.isOver) throw new LostConnectionError('the turn has ended with its connection');
           try {
             const result = await this.#transact(session, questions, decide, isDurable);
-            this.#lostTurns = 0;
+            if (isDurable) this.#lostTurns = 0;
             return result;
           } catch (error) {
             if (!(error instanceof LostConnectionError)) throw error;
