@@ -167,7 +167,7 @@ async function write(context: RunContext, plan: RunPlan, options: RunOptions, ho
   const stopped = stoppedBy === undefined ? undefined : rowErrorOf(stoppedBy);
   noteOutcomes(rows, run, execution, stopped, resumed !== undefined);
   if (single !== undefined) markUnsentAsFailed(rows, run, stopped);
-  const unclosed = await close(context, run, single !== undefined);
+  const unclosed = await close(context, run, { isSingle: single !== undefined, stoppedBy });
   // If every row was read back as written, it no longer matters that the service was unavailable.
   const isOver =
     unclosed === undefined &&
@@ -225,9 +225,18 @@ function markUnsentAsFailed(rows: BulkRow[], { rows: [row] }: OpenRun, stopped: 
 }
 
 /** Ends the work on a run. @returns the error if that fails, because the history may then lack outcomes */
-async function close({ state, history }: RunContext, run: OpenRun, isSingle: boolean): Promise<unknown> {
+async function close(
+  { state, history }: RunContext,
+  run: OpenRun,
+  { isSingle, stoppedBy }: { readonly isSingle: boolean; readonly stoppedBy: unknown },
+): Promise<unknown> {
   try {
     const [row] = run.rows;
+    if (stoppedBy instanceof UnavailableError) {
+      // What was away may have been the state: then the last outcomes are not recorded yet.
+      const known = run.rows.filter((each) => each.intent !== undefined && !isOpen(each));
+      await state.transact([], (_answers, moment) => ({ writes: settle(run, known, moment), result: undefined }));
+    }
     if (isSingle && run.beginning === undefined && row?.result === 'failed') {
       await state.transact([], (_answers, moment) => ({ writes: settle(run, [row], moment), result: undefined }));
     }
