@@ -1,4 +1,4 @@
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { RunningService, ServiceOptions } from '../service/index.ts';
 import { createFileAtomically } from '../shared/atomic-file.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
@@ -22,7 +22,8 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
   const { FaultSpecError, startService } = await import('../service/index.ts');
   const { state } = context.folders;
   const { file = sandboxFile(state), clock = context.clock } = options;
-  if (file !== inMemory) makePrivateFolder(file === sandboxFile(state) ? state : dirname(resolve(file)));
+  // Another file may be in any folder, such as the mount point of a volume, which belongs to root.
+  if (file === sandboxFile(state)) makePrivateFolder(state);
   const key = options.key ?? (file === inMemory ? undefined : await sandboxKey(state));
   return startService({ ...options, file, key, clock }).catch((cause) => {
     if (cause instanceof FaultSpecError) {

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { effectiveUser, isOursOrRoots } from '../shared/account.ts';
 import { didYouMean } from '../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
 import { readErrorReason, systemCode } from '../shared/file-error.ts';
@@ -77,8 +78,8 @@ export function configOf(file: ConfigFile, store: string | undefined): StoredCon
 /**
  * Reads and checks the configuration; a missing file counts as empty. A file that others can read is made private
  * (0600, except on Windows). A symbolic link of this user is followed.
- * @throws FailureError if the folder or the file belongs to another user (except root), or others can write to it;
- * UsageError that names the file and the problem if it can't be read or is not valid; the file stays unchanged
+ * @throws FailureError if the folder or the file belongs to another user (except root, and for root), or others can write
+ * to it; UsageError that names the file and the problem if it can't be read or is not valid; the file stays unchanged
  */
 export function readConfig(folder: string): ReadConfig {
   const found = readContent(folder);
@@ -97,15 +98,18 @@ export function readConfig(folder: string): ReadConfig {
 export function readContent(
   folder: string,
 ): { readonly content: unknown; readonly warning: string | undefined } | undefined {
-  requirePrivateFolder(folder);
+  requirePrivateFolder(folder, mayBeRead);
   const file = configFile(folder);
   const found = readText(file);
   return found && { content: parseJson(found.text, file), warning: found.warning };
 }
 
+/** Root reads the configuration of any user: in a container that is the user of the machine, whose folder is mounted. */
+const mayBeRead = (owner: number): boolean => isOursOrRoots(owner) || effectiveUser() === 0;
+
 function readText(file: string): PrivateFile | undefined {
   try {
-    return readPrivateFile(file);
+    return readPrivateFile(file, mayBeRead);
   } catch (error) {
     if (error instanceof FailureError) throw error;
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;

@@ -14,6 +14,12 @@ export function isOursOrRoots(owner: number): boolean {
   return user === undefined || owner === user || owner === root;
 }
 
+/** Reports whether this process is in a group. */
+export function isOwnGroup(gid: number): boolean {
+  // biome-ignore lint/style/noRestrictedGlobals: an import would copy all properties of the process, 0.2 ms
+  return process.getegid?.() === gid || process.getgroups?.().includes(gid) === true;
+}
+
 /** Returns the user's name, for the history and for other users; undefined if there is none. */
 export function userOf(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const named = env.USER ?? env.LOGNAME ?? env.USERNAME;

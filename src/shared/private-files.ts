@@ -1,11 +1,24 @@
-import { chmodSync, lstatSync, mkdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { effectiveUser, isOursOrRoots } from './account.ts';
+import { effectiveUser, isOursOrRoots, isOwnGroup } from './account.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, systemCode } from './file-error.ts';
 import { shellWord } from './hint.ts';
 
 const writableByOthers = 0o022;
+const writableByGroup = 0o020;
 const sticky = 0o1000;
 const ofOthers = 0o077;
 
@@ -20,12 +33,13 @@ export interface PrivateFile {
  * have created is neither read nor changed, because that user's key or address would be used.
  *
  * A symbolic link is followed, see `privateLocation`.
+ * @param isAccepted whether the file may belong to this user
  * @returns undefined if the file does not exist
  * @throws FailureError for anything but a file, and for a file that belongs to another user (except root) or can be
  * written to by others; the error of `node:fs` if the file can't be read
  */
-export function readPrivateFile(given: string): PrivateFile | undefined {
-  const found = findOurs(given);
+export function readPrivateFile(given: string, isAccepted: IsAccepted = isOursOrRoots): PrivateFile | undefined {
+  const found = findOurs(given, isAccepted);
   if (found === undefined) return undefined;
   const text = readFileSync(found.path, 'utf8');
   return { text, warning: narrow(found.path, found.stats) };
@@ -44,11 +58,16 @@ export function readTrustedFile(given: string, most: number): string | undefined
   return readFileSync(found.path, 'latin1');
 }
 
-function findOurs(given: string): { readonly path: string; readonly stats: Stats } | undefined {
+type IsAccepted = (owner: number) => boolean;
+
+function findOurs(
+  given: string,
+  isAccepted?: IsAccepted,
+): { readonly path: string; readonly stats: Stats } | undefined {
   const path = privateLocation(given);
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
-  requireOurs(path, stats);
+  requireOurs(path, stats, isAccepted);
   return { path, stats };
 }
 
@@ -93,12 +112,12 @@ export function privateDatabase(path: string): string {
   return location;
 }
 
-function requireOurs(path: string, stats: Stats): void {
+function requireOurs(path: string, stats: Stats, isAccepted: IsAccepted = isOursOrRoots): void {
   const user = effectiveUser();
   if (stats.isSymbolicLink()) throw refusal(path, 'it is a symbolic link: put the file itself there');
   if (!stats.isFile()) throw refusal(path, stats.isDirectory() ? 'it is a folder, not a file' : 'it is not a file');
   if (user === undefined) return;
-  if (!isOursOrRoots(stats.uid)) {
+  if (!isAccepted(stats.uid)) {
     throw refusal(path, `it belongs to another user (uid ${stats.uid}): use a file in a folder of your own`);
   }
   if ((stats.mode & writableByOthers) !== 0) {
@@ -117,6 +136,55 @@ function narrow(path: string, { mode }: Stats): string | undefined {
     if (systemCode(error) === undefined) throw error;
     return exposed;
   }
+}
+
+/**
+ * Makes a folder of this user private, with all that is in it, if only a group of this process can write to it, too.
+ * Kubernetes (`fsGroup`) lets such a group write to all files of a volume, each time that a container starts.
+ * @returns a warning; undefined if nothing was changed
+ */
+export function narrowGroup(folder: string): string | undefined {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (stats === undefined || !isOfOwnGroup(stats)) return undefined;
+  try {
+    for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
+      const path = join(folder, name);
+      const found = lstatSync(path);
+      if (isOfOwnGroup(found)) chmodSync(path, found.isDirectory() ? 0o700 : 0o600);
+    }
+    return `The group ${stats.gid} could write to ${folder}. It is now private (0700), with the files in it`;
+  } catch (error) {
+    // Who uses the folder reports that it can't be used.
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/**
+ * Returns a POSIX shell command that makes petstock use another folder, which can be created: one below a folder of
+ * another user, such as the mount point of a volume, or one in the home folder. It moves no files. Undefined if neither
+ * can be written to.
+ * @param variable the variable that names the folder
+ */
+export function otherFolderHint(variable: string, folder: string): string | undefined {
+  if (mayCreateIn(folder) && statSync(folder).uid !== effectiveUser()) {
+    return `export ${variable}=${shellWord(join(folder, 'petstock'))}`;
+  }
+  const name = variable === 'PETSTOCK_STATE_DIR' ? '.petstock-state' : '.petstock-config';
+  return mayCreateIn(homedir()) ? `export ${variable}="$HOME/${name}"` : undefined;
+}
+
+function mayCreateIn(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return statSync(folder).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function isOfOwnGroup({ uid, gid, mode }: Stats): boolean {
+  return uid === effectiveUser() && (mode & writableByOthers) === writableByGroup && isOwnGroup(gid);
 }
 
 function refusal(path: string, reason: string, options: { hint?: string; cause?: unknown } = {}): FailureError {
@@ -141,8 +209,8 @@ export function makePrivateFolder(path: string): void {
  * so is a folder of root (`/etc/petstock`).
  * @throws FailureError if it is not a folder, belongs to another user (except root), or can be written to by others
  */
-export function requirePrivateFolder(path: string): void {
-  check(path, isOursOrRoots);
+export function requirePrivateFolder(path: string, isAccepted: IsAccepted = isOursOrRoots): void {
+  check(path, isAccepted);
 }
 
 /**
@@ -172,7 +240,7 @@ function tryToMake(path: string): boolean {
   }
 }
 
-function check(path: string, isAccepted: (owner: number) => boolean): void {
+function check(path: string, isAccepted: IsAccepted): void {
   const link = statsOf(path, lstatSync);
   if (link === undefined) return;
   if (link.isSymbolicLink() && !isOursOrRoots(link.uid)) {

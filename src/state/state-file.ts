@@ -9,14 +9,14 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { syncPath, writeFileAtomically } from '../shared/atomic-file.ts';
 import type { Clock } from '../shared/clock.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { fileErrorReason, systemCode } from '../shared/file-error.ts';
 import { shellWord } from '../shared/hint.ts';
-import { makePrivateFolder, requirePrivateFile } from '../shared/private-files.ts';
+import { makePrivateFolder, otherFolderHint, requirePrivateFile } from '../shared/private-files.ts';
 import { awaitLock, isBusy, retryBusy, sqlite, sqliteCodeOf, sqliteCodes } from '../shared/sqlite-engine.ts';
 import { isOnNetwork } from './network-folder.ts';
 import { otherVersion, schemaOf030, schemaVersion, tables } from './schema.ts';
@@ -42,8 +42,7 @@ const busy = { blocks: 100, until: 10_000 };
 
 const pauses: readonly number[] = Array(busy.until / busy.blocks).fill(1);
 
-/** Hints: POSIX shell commands that make petstock use another state folder, and one on a local disk. They move no files. */
-const otherFolder = 'export PETSTOCK_STATE_DIR="$HOME/.petstock-state"';
+/** A hint: a POSIX shell command that makes petstock use a state folder on a local disk. It moves no files. */
 const localFolder = 'export PETSTOCK_STATE_DIR="/var/tmp/petstock-$USER"';
 
 /** The files that SQLite keeps beside a database. */
@@ -88,7 +87,7 @@ export async function openStateFile(options: StateFileOptions, system = realSyst
   const { folder } = options;
   const hasOne = mayHaveState(folder);
   // In another folder, the history and limits of this one would be missing.
-  const hint = hasOne ? undefined : otherFolder;
+  const hint = hasOne ? undefined : otherFolderHint('PETSTOCK_STATE_DIR', folder);
   try {
     makePrivateFolder(folder);
     if (await system.isOnNetwork(folder)) {
@@ -245,7 +244,9 @@ function versionOf(database: Database, file: string): number {
   if (database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined) {
     throw damaged(file, 'it was emptied or truncated');
   }
-  throw new FailureError(`${file} is not a petstock state`, { hint: otherFolder });
+  throw new FailureError(`${file} is not a petstock state`, {
+    hint: otherFolderHint('PETSTOCK_STATE_DIR', dirname(file)),
+  });
 }
 
 /** Runs `work`, and again while another process writes to the file. @throws stateError */

@@ -3,7 +3,7 @@ import { isBelow } from '../../api/base-url.ts';
 import { HeldBytes } from '../../api/body.ts';
 import type { CheckedHead } from '../../api/client.ts';
 import { FailureError, InterruptedError, NotFoundError, UnavailableError, UsageError } from '../../shared/errors.ts';
-import { petstock } from '../../shared/hint.ts';
+import { petstock, withWords } from '../../shared/hint.ts';
 import { statusMeaning } from '../../shared/http-status.ts';
 import { sentence } from '../../shared/parsed.ts';
 import { singleLine } from '../../shared/sanitize.ts';
@@ -38,7 +38,7 @@ export const defineApi = define({
   ],
   action: async (invocation, { data, include, header = [] }, methodText, pathText) => {
     const method = methodOf(methodText);
-    const path = pathOf(pathText);
+    const path = pathOf(pathText, invocation.context.argv);
     const headers = headersOf(header);
     const isRead = readingMethods.has(method);
     const { json, stringIds } = invocation.globals;
@@ -138,7 +138,8 @@ function headersOf(lines: readonly string[]): Record<string, string> {
  * Returns the path of the request. A whole URL is refused, because the key could be sent anywhere.
  * @throws UsageError unless the text is a path relative to /v1, such as `/inventory`
  */
-function pathOf(text: string): string {
+function pathOf(text: string, argv: readonly string[]): string {
+  if (/^[a-z]:[\\/]/i.test(text)) throw rewritten(text, argv);
   const path = text.startsWith('/') ? text : `/${text}`;
   if (/^\/v1(\/|$)/.test(path)) {
     throw new UsageError(`The path begins after /v1, which is part of the service address. Leave it out of "${text}"`, {
@@ -153,6 +154,19 @@ function pathOf(text: string): string {
     });
   }
   return path;
+}
+
+/** Returns the error for a path that Git Bash has made of `/inventory`: `C:/Program Files/Git/inventory`. */
+function rewritten(text: string, argv: readonly string[]): UsageError {
+  const rest = text.replaceAll('\\', '/').replace(/^.*\/(?:git|msys\d*|cygwin\d*|usr)\//i, '');
+  const path = rest === text ? 'inventory' : rest;
+  const line = withWords(argv, [text], [path]) ?? ['api', 'GET', path];
+  return new UsageError(
+    `Invalid path "${text}". The shell may have rewritten it: leave out the slash at its beginning`,
+    {
+      hint: petstock`${line}`,
+    },
+  );
 }
 
 /** Prints the status and the headers like `curl -i`, but with LF as line end. */

@@ -4,8 +4,10 @@ import { factsView, type Row, type View } from '../../output/view.ts';
 import { maskKey, serviceNameOf } from '../../settings/key-and-url.ts';
 import { resolveProxy } from '../../settings/proxy.ts';
 import { describeShadows, knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
+import type { Environment } from '../../settings/variables.ts';
 import { AuthError, FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
 import { petstock, targetWords } from '../../shared/hint.ts';
+import { plainName } from '../../shared/sanitize.ts';
 import type { ServiceConnection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { define } from './define.ts';
@@ -19,6 +21,10 @@ export const defineStatus = define({
   examples: [['petstock status'], ['petstock status --env production --json']],
   action: async (invocation, { offline }) => {
     for (const line of describeShadows(invocation.context.env, invocation.config)) await invocation.messages.warn(line);
+    const zone = unreadableZone(invocation.context.env);
+    if (zone !== undefined) {
+      await invocation.messages.warn(`TZ=${zone} can't be read, so times are in UTC. Use a name such as Europe/Berlin`);
+    }
     const rateLimit = await rememberedLimits(invocation);
     const report = { ...describeSettings(invocation), reachable: null, keyAccepted: null, rateLimit };
     const print = (found: StatusReport) => invocation.results.print(statusView(found, invocation.context.clock.now()));
@@ -29,6 +35,18 @@ export const defineStatus = define({
     invocation.connections.hasShownRateLimit = invocation.context.stdout.isTerminal;
   },
 });
+
+/** Returns the time zone of TZ if the runtime knows no such name, such as the POSIX rule `CET-1CEST`. */
+function unreadableZone({ TZ = '' }: Environment): string | undefined {
+  const zone = TZ.replace(/^:/, '');
+  if (zone === '') return undefined;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+    return undefined;
+  } catch {
+    return plainName(zone);
+  }
+}
 
 /** A null value is not known or not set. If `proxy` is null, the connection is direct. */
 interface StatusReport extends ReturnType<typeof describeSettings> {

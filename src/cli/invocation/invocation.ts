@@ -3,13 +3,14 @@ import type { LowLevels } from '../../inventory/items.ts';
 import { createPaint, type Paint, wantsColor } from '../../output/terminal.ts';
 import type { Format } from '../../output/view.ts';
 import { type ConfigFile, emptyConfig, type ReadConfig, readConfig } from '../../settings/config-file.ts';
-import { refuseSudoInHome } from '../../settings/folders.ts';
+import { type Folders, refuseSudoInHome } from '../../settings/folders.ts';
 import { idleVariables } from '../../settings/idle-variables.ts';
 import { settingOf } from '../../settings/settings.ts';
 import { variable } from '../../settings/variables.ts';
-import { type EndingSignal, PetstockError, signalExitCodes } from '../../shared/errors.ts';
+import { type EndingSignal, PetstockError, signalExitCodes, UsageError } from '../../shared/errors.ts';
 import type { FlagValues } from '../../shared/hint.ts';
 import { sentence } from '../../shared/parsed.ts';
+import { narrowGroup } from '../../shared/private-files.ts';
 import { type Target, targetName } from '../../shared/target.ts';
 import type { Context, Output } from '../context.ts';
 import { type GlobalOptions, type ResolvedTarget, resolveFormat, resolveTarget, targetOf } from './globals.ts';
@@ -105,6 +106,19 @@ function readConfigFor({ needsConfig }: RunningCommand, { env, folders }: Contex
   }
 }
 
+/** Makes folders private to which only a group of this process could write. @returns the warnings */
+function narrowFolders(folders: Folders): readonly string[] {
+  return (['config', 'state'] as const).flatMap((kind) => {
+    try {
+      return narrowGroup(folders[kind]) ?? [];
+    } catch (error) {
+      // Without a place for a folder, a command that needs it reports that.
+      if (error instanceof UsageError) return [];
+      throw error;
+    }
+  });
+}
+
 /**
  * Creates the invocation of a command, and prints the warnings about its configuration.
  * @throws UsageError for an invalid global option or setting
@@ -117,6 +131,7 @@ export async function openInvocation(
   const { name: command } = running;
   const { stdout, stderr, env, folders } = context;
   refuseSudoInHome(folders, context);
+  const narrowed = narrowFolders(folders);
   const { config: configFile, warnings } = readConfigFor(running, context, globals);
   const resolved = resolveTarget(context, globals, configFile);
   const target = targetOf(resolved);
@@ -132,7 +147,7 @@ export async function openInvocation(
   const results = new Results({ context, globals, ...chosenFormat, messages, target: targetName(target), paint });
   if (results.wantsJson || isLog) context.onSecondInterrupt?.(secondInterruptLine);
   const questions = new Questions(context, globals, messages);
-  for (const warning of [...warnings, ...idleVariables(env)]) await messages.warn(warning);
+  for (const warning of [...narrowed, ...warnings, ...idleVariables(env)]) await messages.warn(warning);
 
   const base = { context, globals, options, command, configFile, messages, questions };
   const hasHumanReader = stdout.isTerminal && results.format === 'table';

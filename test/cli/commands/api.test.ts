@@ -157,3 +157,16 @@ test('prints the response of pets get, and warns that its endpoint is deprecated
   expect(result.stdout).toMatch(/^\{.*9007199254740993.*\}\n$/);
   await shop.exits('pets get 4242', 9, 'Error: There is no pet 4242 in staging.\n');
 });
+
+test.for([
+  ['api GET', 'C:/Program Files/Git/inventory', 'petstock api GET inventory'],
+  ['api GET', 'D:\\msys64\\inventory', 'petstock api GET inventory'],
+  ['api GET', 'C:/inventory', 'petstock api GET inventory'],
+] as const)(
+  'suggests the path without its slash for %s %s, which Git Bash has made of it',
+  async ([words, path, hint], { shop }) => {
+    const { stderr } = await shop.exits([...words.split(' '), path], 2, 'The shell may have rewritten it');
+    expect(stderr).toContain(`\nHint: ${hint}\n`);
+    await shop.exits(hint.replace('petstock ', ''), 0);
+  },
+);

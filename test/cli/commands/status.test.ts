@@ -119,3 +119,13 @@ test('prints status as JSON even if the service is down or refuses the key', asy
     expect(errorJson(stderr).error.exitCode).toBe(code);
   }
 });
+
+test.for([
+  ['CET-1CEST', /^Warning: TZ=CET-1CEST can't be read, so times are in UTC\. /m],
+  ['IST-5:30', /^Warning: TZ=IST-5.30 can't be read/m],
+  ['Europe/Berlin', /^(?!Warning)/],
+  [':Europe/Berlin', /^(?!Warning)/],
+] as const)('status tells whether the time zone %s can be read', async ([TZ, told], { shop }) => {
+  const { stderr } = await shop.exits('status --offline', 0, [], { env: { TZ } });
+  expect(stderr).toMatch(told);
+});
