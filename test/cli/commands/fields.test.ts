@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { exactJson } from '../../../src/output/exact-json.ts';
+import { petsIn } from '../../support/pets-in.ts';
 import { recordRun } from '../../support/recorded-runs.ts';
 import fc, { property } from '../../support/seeded-fast-check.ts';
 import { changeFile, test } from '../../support/shop.ts';
@@ -71,18 +72,16 @@ test('escapes a formula in a reason in CSV, except with --raw', async ({ shop })
 const largest = '9223372036854775807';
 
 test.for([
-  ['inventory list --pet 4,9223372036854775807 --json', `[\n{"petId":"4",$4},\n{"petId":"${largest}",$0}\n]\n`],
-  ['inventory list --pet 4 -o ndjson --fields quantity,petId', '{"quantity":39,"petId":"4"}\n'],
-  ['inventory get 4 --json', '{"petId":"4",$4}\n'],
-  ['inventory get 4 4 -o ndjson', '{"petId":"4",$4}\n{"petId":"4",$4}\n'],
-  ['inventory set 4 39 --json', '{"petId":"4",$4,"run":"$run"}\n'],
-  ['inventory adjust 4 0 --json', '{"petId":"4",$4,"before":39,"run":"$run"}\n'],
+  ['inventory list --pet 4,9223372036854775807 --json', ['"4"', `"${largest}"`]],
+  ['inventory list --pet 4 -o ndjson --fields quantity,petId', ['"4"']],
+  ['inventory get 4 --json', ['"4"']],
+  ['inventory get 4 4 -o ndjson', ['"4"', '"4"']],
+  ['inventory set 4 39 --json', ['"4"']],
+  ['inventory adjust 4 0 --json', ['"4"']],
 ] as const)('%s --string-ids prints ids as strings', async ([command, expected], { shop }) => {
-  const text = expected
-    .replaceAll('$4', '"quantity":39,"status":"available"')
-    .replaceAll('$0', '"quantity":0,"status":"available"');
   const { code, stdout } = await shop.run(`${command} --string-ids`);
-  expect([code, stdout.replace(/\d{8}T\d{6}Z-\w{4}/, '$run')]).toEqual([0, text]);
+  expect(code).toBe(0);
+  expect(idsIn(stdout)).toEqual(expected);
 });
 
 test('prints ids as strings in reports and the history with --string-ids, and apply reads both forms', async ({
@@ -101,7 +100,10 @@ test('prints ids as strings in reports and the history with --string-ids, and ap
   }
   const both = `[{"petId":"${largest}","quantity":3},{"petId":4,"quantity":5}]`;
   await shop.exits(`inventory apply ${changeFile(shop, both, 'stock.json')} --yes`, 0);
-  expect((await shop.run(`inventory get ${largest} 4`)).stdout).toBe(`${largest}\t3\tavailable\n4\t5\tavailable\n`);
+  expect(petsIn((await shop.run(`inventory get ${largest} 4`)).stdout)).toEqual([
+    `${largest} 3 available`,
+    '4 5 available',
+  ]);
 });
 
 const value = fc.letrec((tie) => ({

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { petsIn } from '../../../support/pets-in.ts';
 import { test } from '../../../support/shop.ts';
 
 const beyondDoubles = '9007199254740992,9007199254740993,9223372036854775807';
@@ -18,10 +19,10 @@ test('lists pets as a table on a terminal and as TSV elsewhere, unless a setting
   const list = async (options = '', terminal?: number) =>
     (await shop.run(`inventory list --limit 1${options}`, { terminal, env: { NO_COLOR: '1' } })).stdout;
   expect(await list('', 80)).toContain('Pet ID');
-  expect(await list()).toBe('1\t12\tavailable\n');
+  expect(await list()).toMatch(/^1\t12\tavailable\b/);
   await shop.run('config set output ndjson');
-  expect(await list()).toBe('{"petId":1,"quantity":12,"status":"available"}\n');
-  expect(await list(' -o csv --no-header')).toBe('1,12,available\n');
+  expect(JSON.parse(await list())).toMatchObject({ petId: 1, quantity: 12, status: 'available' });
+  expect(await list(' -o csv --no-header')).toMatch(/^1,12,available\b/);
 });
 
 describe('list with filters', () => {
@@ -76,18 +77,27 @@ test.for([
 const missing = 'Error: There are no pets 777 and 778 in staging.\nHint: petstock inventory list --env staging\n';
 
 test.for([
-  ['--pet 777,5,778', 9, '5\t1\tavailable\n', missing],
-  ['--pet 777,5 --json', 9, '[\n{"petId":5,"quantity":1,"status":"available"}\n]\n', '"code":"not_found"'],
-  ['--pet 777,5 --summary', 9, 'available\t1\t1\npending\t0\t0\nsold\t0\t0\ntotal\t1\t1\n', 'There is no pet 777'],
-  ['--pet 1,4,777 --limit 1', 9, '1\t12\tavailable\n', 'There is no pet 777'],
+  ['--pet 777,5,778', 9, ['5 1 available'], missing],
+  ['--pet 777,5 --json', 9, ['5 1 available'], '"code":"not_found"'],
+  ['--pet 1,4,777 --limit 1', 9, ['1 12 available'], 'There is no pet 777'],
   // A pet that another filter or the limit leaves out is not missing.
-  ['--pet 5 --min-quantity 100', 0, '', ''],
-  ['--pet 4,20 --limit 1', 0, '4\t39\tavailable\n', ''],
+  ['--pet 5 --min-quantity 100', 0, [], ''],
+  ['--pet 4,20 --limit 1', 0, ['4 39 available'], ''],
 ] as const)(
   'list %s prints the existing pets that match, and exits with %i',
-  async ([options, code, stdout, told], { shop }) => {
+  async ([options, code, pets, told], { shop }) => {
     const result = await shop.run(`inventory list ${options}`);
-    expect(result).toMatchObject({ code, stdout, sent: ['GET /v1/inventory'] });
+    expect(result).toMatchObject({ code, sent: ['GET /v1/inventory'] });
+    expect(petsIn(result.stdout)).toEqual(pets);
     expect(result.stderr).toContain(told);
   },
 );
+
+test('counts the existing pets with --summary, and exits with 9 for a missing one', async ({ shop }) => {
+  const { stdout } = await shop.exits('inventory list --pet 777,5 --summary --json', 9, '"code":"not_found"');
+  expect(JSON.parse(stdout)).toMatchObject({
+    pets: 1,
+    units: 1,
+    byStatus: { available: { pets: 1 }, sold: { pets: 0 } },
+  });
+});

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { petsIn } from '../../../support/pets-in.ts';
 import { changeFile, openShop, test } from '../../../support/shop.ts';
 
 /** Opens a shop in which pet 4 has 39 units, pet 5 has 1, pet 7 has 5 and is pending, and pet 8 has 32. */
@@ -47,12 +48,12 @@ test('prints levels but no stock on a count sheet if some pets have their own le
 });
 
 test('list --low lists available pets at or below low-stock that match the other filters', async ({ shop }) => {
-  const all = (await shop.run('inventory list')).stdout.trim().split('\n');
-  const low = (most: number) =>
-    all.filter((line) => line.endsWith('\tavailable') && Number(line.split('\t')[1]) <= most).join('\n');
-  expect((await shop.run('inventory list --low')).stdout.trim()).toBe(low(5));
+  const list = async (words = '') => petsIn((await shop.run(`inventory list${words}`)).stdout);
+  const all = await list();
+  const low = (most: number) => all.filter((pet) => pet.endsWith(' available') && Number(pet.split(' ')[1]) <= most);
+  expect(await list(' --low')).toEqual(low(5));
   await shop.run('config set low-stock 20');
-  expect((await shop.run('inventory list --low')).stdout.trim()).toBe(low(20));
-  expect((await shop.run('inventory list --low --pet 5,4')).stdout).toBe('5\t1\tavailable\n');
-  expect((await shop.run('inventory list --low --status sold')).stdout).toBe('');
+  expect(await list(' --low')).toEqual(low(20));
+  expect(await list(' --low --pet 5,4')).toEqual(['5 1 available']);
+  expect(await list(' --low --status sold')).toEqual([]);
 });

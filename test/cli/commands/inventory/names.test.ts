@@ -204,7 +204,7 @@ test.for(['csv', 'tsv', 'json', 'ndjson', 'csv --spreadsheet', 'csv --delimiter 
 );
 
 test('exports no pet names if no codes file is configured', async ({ shop }) => {
-  expect((await shop.run('inventory export')).stdout).toMatch(/^petId,status,expected,quantity,reason,ref\n/);
+  expect((await shop.run('inventory export')).stdout).not.toMatch(/^[^\n]*name/);
 });
 
 test.for(['csv', 'tsv', 'json', 'ndjson'])(
