@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { git, root } from '../../../.ci/commands.ts';
 import { commandsDocument } from '../../../.ci/reference/commands-document.ts';
@@ -58,3 +58,16 @@ function unescaped(text: string): string {
     .replaceAll('\\-', '-')
     .replaceAll('\\e', '\\');
 }
+
+test('describes the path of a change by files that import each other', () => {
+  const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+  const [, part = ''] = /## How one change is written\n([\s\S]*?)\n## /.exec(text) ?? [];
+  const [first = '', ...path] = part.match(/src\/[\w./-]+\.ts/g) ?? [];
+  expect(path.length).toBeGreaterThan(10);
+  const imported = new Set([first]);
+  for (const file of imported) {
+    const names = readFileSync(join(root, file), 'utf8').matchAll(/(?:from|import\() ?'(\.[^']+)'/g);
+    for (const [, name = ''] of names) imported.add(join(dirname(file), name));
+  }
+  expect(path.filter((file) => !imported.has(file))).toEqual([]);
+});
