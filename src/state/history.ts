@@ -1,7 +1,7 @@
 import type { RowError } from '../inventory/change.ts';
 import type { PlannedRow, RunHead, RunRecord } from '../inventory/run-records.ts';
 import { ConflictError } from '../shared/errors.ts';
-import { countersOf, inFlightElsewhere, lastIntent, otherWriteOf, settle } from './intents.ts';
+import { countersOf, lastIntent, settle } from './intents.ts';
 import { isOpen, type OpenRun, type Row } from './open-run.ts';
 import { headOf, RecordedRuns } from './recorded-runs.ts';
 import { type PrunableRun, removableRuns } from './removable-runs.ts';
@@ -149,25 +149,6 @@ export class History extends RecordedRuns {
   async end(run: OpenRun): Promise<void> {
     await run.lock.release();
     if (!run.rows.some(isOpen)) this.store.forgetRun(run.run);
-  }
-
-  /**
-   * Returns, for a stock that is read from now on, the last intent that it shows of a pet: the `basis` of rows that are
-   * planned with it. A request that is under way may arrive after the read, so the stock of its pet counts as older.
-   */
-  async readVersion(service: string): Promise<(petId: bigint) => number> {
-    const { answers, moment } = await this.store.ask([
-      // In this order: an intent between the two has a higher number than the last.
-      lastIntent(service),
-      inFlightElsewhere({ service, run: '' }),
-    ]);
-    const [counters, open = []] = answers;
-    const { last } = countersOf(counters);
-    const before = new Map<bigint, number>();
-    for (const { petId, intent, inFlightUntil = 0 } of open.map(otherWriteOf)) {
-      if (inFlightUntil > moment.now) before.set(petId, Math.min(intent - 1, before.get(petId) ?? last));
-    }
-    return (petId) => before.get(petId) ?? last;
   }
 
   /** Describes who has written to a service last, for the message of a command that waits. */
