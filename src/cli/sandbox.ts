@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { RunningService, ServiceOptions } from '../service/index.ts';
 import { createFileAtomically } from '../shared/atomic-file.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
-import { fileErrorReason, systemCode } from '../shared/file-error.ts';
+import { readErrorReason, systemCode } from '../shared/file-error.ts';
 import { petstock, shellWord } from '../shared/hint.ts';
 import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 import { isSqliteError, sqliteCodeOf, sqliteCodes } from '../shared/sqlite-engine.ts';
@@ -39,12 +39,26 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
  * still has its stock.
  */
 export function storageError(cause: unknown, { folders }: Pick<Context, 'folders'>, file: string): unknown {
-  const isDamaged = isDamage(cause);
-  const isStorage = cause instanceof Error && cause.name === 'StorageError';
-  if (!isStorage && !isSqliteError(cause) && systemCode(cause) === undefined) return cause;
-  const reason = isStorage || isSqliteError(cause) ? cause.message : fileErrorReason(cause);
-  const hint = file === sandboxFile(folders.state) && isDamaged ? 'petstock sandbox reset' : undefined;
-  return new UsageError(`The sandbox can't use ${file}: ${reason}`, { cause, hint });
+  const isOwn = file === sandboxFile(folders.state);
+  if (systemCode(cause) !== undefined) {
+    return isOwn ? unusableFolder(folders.state, cause) : unusableFile(file, readErrorReason(cause), { cause });
+  }
+  if (!(cause instanceof Error && (cause.name === 'StorageError' || isSqliteError(cause)))) return cause;
+  const hint = isOwn && isDamage(cause) ? 'petstock sandbox reset' : undefined;
+  return unusableFile(file, cause.message, { cause, hint });
+}
+
+function unusableFile(
+  file: string,
+  reason: string,
+  options: { cause: unknown; hint?: string | undefined },
+): UsageError {
+  return new UsageError(`The sandbox can't use ${file}: ${reason}`, options);
+}
+
+function unusableFolder(folder: string, cause: unknown): FailureError {
+  const hint = `chmod u+rwx ${shellWord(folder)}`;
+  return new FailureError(`The sandbox in ${folder} can't be used: ${readErrorReason(cause)}`, { cause, hint });
 }
 
 /** Reports whether an error means that a file is not a database, or that its content is not valid. */
@@ -115,10 +129,7 @@ function readKey(stateFolder: string) {
     return readPrivateFile(keyFileIn(stateFolder));
   } catch (cause) {
     if (systemCode(cause) === undefined) throw cause;
-    throw new FailureError(`The sandbox in ${stateFolder} can't be used: ${fileErrorReason(cause)}`, {
-      cause,
-      hint: `chmod u+rwx ${shellWord(stateFolder)}`,
-    });
+    throw unusableFolder(stateFolder, cause);
   }
 }
 

@@ -1,9 +1,8 @@
 export { FaultSpecError } from './faults/grammar.ts';
 export { type InventoryItem, type PetStatus, petStatuses, type Stock } from './item.ts';
-export type { JournalEntry } from './journal.ts';
 export { generateKey } from './key.ts';
 export { openApiDocument } from './openapi.ts';
 export { isLoopback, type ServiceOptions } from './options.ts';
 export { seededStock } from './seed.ts';
 export { type RunningService, startService } from './service.ts';
-export { openStore, StorageError, type Store } from './store.ts';
+export { openStore, type Store } from './store.ts';

@@ -24,9 +24,9 @@ export class Journal {
   /** @param isKept whether requests are recorded */
   constructor(private readonly isKept: boolean) {}
 
-  open(time: number, method: string, path: string): OpenEntry {
-    const entry = { time, method, path, body: null, status: null };
-    if (!this.isKept) return entry;
+  open(request: () => Pick<JournalEntry, 'time' | 'method' | 'path'>): OpenEntry {
+    if (!this.isKept) return { body: null, status: null };
+    const entry = { ...request(), body: null, status: null };
     this.#entries.push(entry);
     if (this.#entries.length >= 2 * KEPT) this.#entries.splice(0, this.#entries.length - KEPT);
     return entry;

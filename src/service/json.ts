@@ -13,23 +13,27 @@ export function toJson(value: JsonValue): string {
   if (typeof value === 'bigint') return String(value);
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(toJson).join(',')}]`;
-  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${toJson(member)}`);
-  return `{${members.join(',')}}`;
+  let members = '';
+  for (const [name, member] of Object.entries(value)) {
+    members += `${members === '' ? '' : ','}${JSON.stringify(name)}:${toJson(member)}`;
+  }
+  return `{${members}}`;
 }
 
-const PIECE = 65_536;
+/** Number of values in a piece; those of items take about 50 KiB. */
+const PIECE = 1_000;
 
-/** Returns the text of a list in pieces of about 64 KiB, so that a list of any length can be sent. */
+/** Returns the text of a list in pieces, so that a list of any length can be sent. */
 export function listToJson(values: Iterable<JsonValue>): readonly string[] {
   const pieces: string[] = [];
-  let piece = '[';
-  let separator = '';
+  let texts: string[] = [];
   for (const value of values) {
-    piece += separator + toJson(value);
-    separator = ',';
-    if (piece.length < PIECE) continue;
-    pieces.push(piece);
-    piece = '';
+    if (texts.length === PIECE) {
+      pieces.push(`${pieces.length === 0 ? '[' : ','}${texts.join(',')}`);
+      texts = [];
+    }
+    texts.push(toJson(value));
   }
-  return [...pieces, `${piece}]`];
+  pieces.push(`${pieces.length === 0 ? '[' : ','}${texts.join(',')}]`);
+  return pieces;
 }

@@ -1,21 +1,39 @@
 import { Refusal } from './http/answer.ts';
-import { type Operation, operations } from './operations.ts';
+import { type Operation, operations, type Parameter } from './operations.ts';
 
 const BASE = '/v1';
 
-/** All operations on one path. */
+interface PathParameter {
+  readonly name: string;
+  readonly parameter: Parameter;
+  /** The position of its segment in the path. */
+  readonly at: number;
+}
+
+/** All operations on one path. They have the same parameters. */
 export interface Route {
   readonly path: string;
   readonly parts: readonly string[];
+  readonly parameters: readonly PathParameter[];
   readonly operations: readonly Operation[];
+  /** The value of the Allow header: HEAD if there is GET, and always OPTIONS. */
+  readonly allow: string;
   /** Headers of every response on this path. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 const routes: readonly Route[] = [...new Set(operations.map(({ path }) => path))].map((path) => {
   const onPath = operations.filter((operation) => operation.path === path);
-  const headers = Object.assign({}, ...onPath.map((operation) => operation.headers ?? {}));
-  return { path, parts: path.slice(1).split('/'), operations: onPath, headers };
+  const methods: readonly string[] = onPath.map(({ method }) => method);
+  const parts = path.slice(1).split('/');
+  return {
+    path,
+    parts,
+    parameters: onPath.slice(0, 1).flatMap((operation) => parametersIn(parts, operation)),
+    operations: onPath,
+    allow: [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', '),
+    headers: Object.assign({}, ...onPath.map(({ headers = {} }) => headers)),
+  };
 });
 
 /** The target of a request. */
@@ -57,20 +75,20 @@ function isParameter(part: string): boolean {
   return part.startsWith('{');
 }
 
-/** Yields the parameters of an operation: name, declaration, and the text in the path. */
-function* parametersIn({ parts }: Route, { parameters }: Operation, segments: readonly string[]) {
-  for (const [at, part] of parts.entries()) {
+/** Returns the parameters in a path: each name, its declaration, and the position of its segment. */
+function parametersIn(parts: readonly string[], { parameters }: Operation): readonly PathParameter[] {
+  return parts.flatMap((part, at) => {
     const name = part.slice(1, -1);
     const parameter = isParameter(part) ? parameters[name] : undefined;
-    if (parameter !== undefined) yield { name, parameter, text: segments[at] ?? '' };
-  }
+    return parameter === undefined ? [] : [{ name, parameter, at }];
+  });
 }
 
 /** Returns the values of the parameters in a path. @throws Refusal 400 for one that is not valid */
-export function parametersOf(route: Route, operation: Operation, segments: readonly string[]) {
+export function valuesIn({ parameters }: Route, segments: readonly string[]) {
   const values: Record<string, unknown> = {};
-  for (const { name, parameter, text } of parametersIn(route, operation, segments)) {
-    const value = parameter.read(text);
+  for (const { name, parameter, at } of parameters) {
+    const value = parameter.read(segments[at] ?? '');
     if (value === null) throw new Refusal(400, parameter.code, parameter.message);
     values[name] = value;
   }
@@ -82,17 +100,11 @@ export function parametersOf(route: Route, operation: Operation, segments: reado
  * not valid or not loggable; `…` outside the API.
  */
 export function loggablePath({ route, segments }: Target): string {
-  const [operation] = route?.operations ?? [];
-  if (route === null || operation === undefined) return '…';
+  if (route === null) return '…';
   let path = BASE + route.path;
-  for (const { name, parameter, text } of parametersIn(route, operation, segments ?? [])) {
+  for (const { name, parameter, at } of route.parameters) {
+    const text = segments?.[at] ?? '';
     if (parameter.isLoggable && parameter.read(text) !== null) path = path.replace(`{${name}}`, text);
   }
   return path;
-}
-
-/** Returns the value of the Allow header: HEAD if there is GET, and always OPTIONS. */
-export function allowedMethods(route: Route | null): string {
-  const methods = route?.operations.map(({ method }) => method) ?? [];
-  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { FaultSet } from './faults/fault-set.ts';
 import { Cors } from './http/cors.ts';
-import type { Exchange } from './http/exchange.ts';
+import { addressOf, type Service } from './http/exchange.ts';
 import { ApiServer } from './http/server.ts';
 import { Journal } from './journal.ts';
-import { generateKey } from './key.ts';
+import { digestOf, generateKey, keyChecker } from './key.ts';
 import { addressBuckets, PLANS } from './limits/admission.ts';
 import { Quota } from './limits/quota.ts';
 import type { ServiceOptions } from './options.ts';
 import { seededStock } from './seed.ts';
 import { IN_MEMORY, openStore, type Store } from './store.ts';
-
-/** What the handling of a request needs. */
-export type Service = ReturnType<typeof createService>;
 
 export type RunningService = Awaited<ReturnType<typeof startService>>;
 
@@ -53,14 +50,15 @@ export async function startService(options: ServiceOptions) {
   }
 }
 
-function createService(options: ServiceOptions, key: string, store: Store, faults: FaultSet) {
+function createService(options: ServiceOptions, key: string, store: Store, faults: FaultSet): Service {
   const { clock, windowSeconds = 60, ban = { strikes: 10, seconds: 300 }, plan = 'business' } = options;
   const { minute, day } = options.limits ?? PLANS[plan];
   const minuteMs = windowSeconds * 1000;
+  const addresses = addressBuckets(minuteMs);
   const cors = new Cors(options.cors ?? []);
   const { min = null, max = null } = options.quantityBounds ?? {};
   return {
-    key,
+    isKey: keyChecker(key),
     clock,
     faults,
     cors,
@@ -68,21 +66,23 @@ function createService(options: ServiceOptions, key: string, store: Store, fault
     journal: new Journal(options.recordsRequests === true),
     quota: new Quota({
       store,
-      key,
+      key: digestOf(key),
       limits: { minute: BigInt(minute), day: BigInt(day) },
       rules: { minuteMs, ban: ban === false ? null : ban },
     }),
-    addresses: addressBuckets(minuteMs),
-    /** Returns the headers that every response to a request has, whatever its status. */
-    headersOf: ({ shown, target, request }: Exchange): Record<string, string> => ({
-      Date: new Date(clock.now()).toUTCString(),
-      'Cache-Control': 'no-store',
-      'X-Request-Id': randomUUID(),
-      'X-RateLimit-Limit': String(shown.limit),
-      'X-RateLimit-Remaining': String(shown.remaining),
-      'X-RateLimit-Reset': String(Math.ceil(shown.resetAt / 1000)),
-      ...target.route?.headers,
-      ...cors.headers(request.headers),
-    }),
+    addresses,
+    headersOf: (exchange) => {
+      const { target, request, shown = addresses.peek(addressOf(request), clock.now()) } = exchange;
+      return {
+        Date: new Date(clock.now()).toUTCString(),
+        'Cache-Control': 'no-store',
+        'X-Request-Id': randomUUID(),
+        'X-RateLimit-Limit': String(shown.limit),
+        'X-RateLimit-Remaining': String(shown.remaining),
+        'X-RateLimit-Reset': String(Math.ceil(shown.resetAt / 1000)),
+        ...target.route?.headers,
+        ...cors.headers(request.headers),
+      };
+    },
   };
 }

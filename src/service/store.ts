@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { isBusy, retryBusy, sqlite } from '../shared/sqlite-engine.ts';
 import { type InventoryItem, itemFieldNames, itemFields, type Order, type Stock } from './item.ts';
-import { digestOf } from './key.ts';
 import { DAY_MS, NEVER, type Usage } from './limits/admission.ts';
 
 type Database = DatabaseSyncInstance;
@@ -135,9 +134,9 @@ export class Store {
     });
   }
 
-  /** Returns the usage of a key; undefined if it was never used. */
-  usage(key: string): VersionedUsage | undefined {
-    const row = this.#sql.usage.get(digestOf(key));
+  /** Returns the usage of a key; undefined if it was never used. @param key the digest of the key */
+  usage(key: Buffer): VersionedUsage | undefined {
+    const row = this.#sql.usage.get(key);
     return row && { version: row.version, usage: usageOf(row) };
   }
 
@@ -146,15 +145,13 @@ export class Store {
    * @param before the version that the next usage was made from; undefined if there was none
    * @returns the new version; undefined if another process has stored one since
    */
-  setUsage(key: string, before: bigint | undefined, { minute, day, conduct }: Usage): bigint | undefined {
+  setUsage(key: Buffer, before: bigint | undefined, { minute, day, conduct }: Usage): bigint | undefined {
     const { firstRefusalAt, strikes, bannedUntil } = conduct;
     const version = (before ?? 0n) + 1n;
     const windows = [minute.start, minute.length, minute.used, day.start, day.used];
     const values = [version, ...windows, firstRefusalAt, strikes, bannedUntil];
     const { changes } =
-      before === undefined
-        ? this.#sql.firstUsage.run(digestOf(key), ...values)
-        : this.#sql.setUsage.run(...values, digestOf(key), before);
+      before === undefined ? this.#sql.firstUsage.run(key, ...values) : this.#sql.setUsage.run(...values, key, before);
     return Number(changes) === 0 ? undefined : version;
   }
 

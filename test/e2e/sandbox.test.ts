@@ -1,7 +1,7 @@
-import { readdirSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runProgram, temporaryHome } from '../support/program.ts';
+import { type Home, type ProgramOptions, runProgram, serveProgram, temporaryHome } from '../support/program.ts';
 
 test('stores the sandbox in ~/.local/state, and nothing else in the home folder', async () => {
   const home = temporaryHome();
@@ -48,4 +48,38 @@ test('accepts names and bar codes in the sandbox, and adds up its writes in hist
   expect((await run('history totals --since today')).stdout).toBe('4\tRabbit\t0\t35\t3\t0\t7\tsandbox\t\n');
   const shown = await runProgram('--env sandbox inventory list', { home, terminal: 90 });
   expect(shown.stdout).toMatch(/7\S* +\S*low\S* +\S*available\S* +Rabbit/);
+});
+
+/** Lets a program run as a user whom permissions bind, also if the tests run as root. The home belongs to that user. */
+function asUser({ folder }: Home): ProgramOptions {
+  if (process.geteuid?.() !== 0) return {};
+  chownSync(folder, 1234, 1234);
+  return { through: ['setpriv', '--reuid=1234', '--regid=1234', '--clear-groups'] };
+}
+
+test.skipIf(process.platform !== 'linux')('reports a state folder that can not be read, with a hint', async () => {
+  const home = temporaryHome();
+  const options = { home, ...asUser(home) };
+  mkdirSync(home.state);
+  if ('through' in options) chownSync(home.state, 1234, 1234);
+  chmodSync(home.state, 0o000);
+  for (const command of ['--env sandbox inventory list', 'sandbox info', 'sandbox serve --port 0', 'sandbox reset']) {
+    const { code, stderr } = await runProgram(command, options);
+    expect({ command, code, stderr }).toEqual({
+      command,
+      code: 1,
+      stderr: expect.stringMatching(/Error: .* can't be (used|read).*\n(.*\n)*Hint: chmod u\+rwx \S+state\n/),
+    });
+  }
+});
+
+test.skipIf(process.platform !== 'linux')('serves from memory for a user without a home', async () => {
+  const home = temporaryHome();
+  const none = { HOME: '/nowhere', PETSTOCK_STATE_DIR: undefined, PETSTOCK_CONFIG_DIR: undefined };
+  const { through } = asUser(home);
+  const { program, url, key } = await serveProgram(['--key', 'a-constant-key-of-ours'], { home, env: none, through });
+  expect(key).toBe('a-constant-key-of-ours');
+  expect((await fetch(`${url}/inventory`, { headers: { Authorization: `Bearer ${key}` } })).status).toBe(200);
+  program.kill('SIGTERM');
+  expect(await program.result).toMatchObject({ code: 0 });
 });

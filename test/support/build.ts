@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'tsup';
@@ -23,6 +23,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const caches = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
   await mkdir(caches, { recursive: true });
   const folder = await mkdtemp(join(caches, 'petstock-e2e-'));
+  // Some tests run the program as another user.
+  await chmod(folder, 0o755);
   project.provide('cache', join(folder, 'cache'));
   const given = process.env.PETSTOCK_PROGRAM ?? '';
   const outDir = join(folder, 'program');

@@ -1,8 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { OpenEntry } from '../journal.ts';
-import type { ShownLimit } from '../limits/admission.ts';
+import type { FaultSet } from '../faults/fault-set.ts';
+import type { Journal, OpenEntry } from '../journal.ts';
+import type { addressBuckets, ShownLimit } from '../limits/admission.ts';
+import type { Quota } from '../limits/quota.ts';
+import type { Shop } from '../operations.ts';
 import type { Target } from '../routes.ts';
 import { Refusal } from './answer.ts';
+import type { Cors } from './cors.ts';
+
+/** What the handling of a request needs. */
+export interface Service {
+  readonly isKey: (token: string) => boolean;
+  readonly clock: { now(): number };
+  readonly shop: Shop;
+  readonly quota: Quota;
+  readonly addresses: ReturnType<typeof addressBuckets>;
+  readonly faults: FaultSet;
+  readonly cors: Cors;
+  readonly journal: Journal;
+  /** Returns the headers that every response to a request has, whatever its status. */
+  headersOf(exchange: Exchange): Record<string, string>;
+}
 
 /** One request and its response. */
 export interface Exchange {
@@ -11,10 +29,14 @@ export interface Exchange {
   readonly method: string;
   readonly target: Target;
   readonly entry: OpenEntry;
-  /** The limit in the X-RateLimit headers: that of the address until the key is known to be valid. */
-  shown: ShownLimit;
+  /** The limit in the X-RateLimit headers; undefined, and then that of the address, until the request was admitted. */
+  shown: ShownLimit | undefined;
   /** Whether a fault withholds the response, so that the request stays pending until one side disconnects. */
   isAbandoned: boolean;
+}
+
+export function addressOf({ socket }: IncomingMessage): string {
+  return socket.remoteAddress ?? '';
 }
 
 const MAX_BODY_BYTES = 16 * 1024;
@@ -69,6 +91,6 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
       })
       .once('end', () => resolve(Buffer.concat(chunks)))
       .once('error', () => reject(new BodyCutOff()))
-      .once('close', () => reject(new BodyCutOff()));
+      .once('close', () => request.readableEnded || reject(new BodyCutOff()));
   });
 }

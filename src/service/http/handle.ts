@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSqliteError } from '../../shared/sqlite-engine.ts';
 import { listToJson, toJson } from '../json.ts';
-import { bearerToken, isSameKey } from '../key.ts';
+import { bearerToken } from '../key.ts';
 import type { Admission } from '../limits/admission.ts';
-import { allowedMethods, parametersOf } from '../routes.ts';
-import type { Service } from '../service.ts';
+import { valuesIn } from '../routes.ts';
 import { type Answer, Refusal } from './answer.ts';
-import { BodyCutOff, type Exchange, readJsonBody } from './exchange.ts';
+import { addressOf, BodyCutOff, type Exchange, readJsonBody, type Service } from './exchange.ts';
 import { send } from './send.ts';
 
 /**
@@ -28,7 +27,7 @@ export async function handle(exchange: Exchange, service: Service): Promise<void
 
 /** Returns the response to a preflight (it has no key and is not charged); null for any other request. */
 function preflightAnswer({ method, request, target }: Exchange, { cors }: Service): Answer | null {
-  const headers = cors.preflight(method, request.headers, allowedMethods(target.route));
+  const headers = cors.preflight(method, request.headers, target.route?.allow ?? 'OPTIONS');
   return headers === null ? null : { status: 204, headers };
 }
 
@@ -36,19 +35,15 @@ function preflightAnswer({ method, request, target }: Exchange, { cors }: Servic
  * Charges a request to the key or to its address.
  * @throws Refusal 401 without the key, 429 when the limit is reached or the key is banned
  */
-function admitOrRefuse(exchange: Exchange, { key, quota, addresses, clock }: Service): void {
+function admitOrRefuse(exchange: Exchange, { isKey, quota, addresses, clock }: Service): void {
   const { request } = exchange;
   const now = Math.floor(clock.now());
   const token = bearerToken(request.headers.authorization);
-  const hasKey = token !== null && isSameKey(token, key);
-  const admission = hasKey ? quota.admit(now) : addresses.admit(addressOf(exchange), now);
+  const hasKey = token !== null && isKey(token);
+  const admission = hasKey ? quota.admit(now) : addresses.admit(addressOf(request), now);
   exchange.shown = admission.shown;
   if (admission.outcome !== 'admitted') throw hasKey ? tooMany(admission) : flood(admission);
   if (!hasKey) throw unauthorized(token);
-}
-
-export function addressOf({ request }: Pick<Exchange, 'request'>): string {
-  return request.socket.remoteAddress ?? '';
 }
 
 type Refused = Exclude<Admission, { outcome: 'admitted' }>;
@@ -86,7 +81,7 @@ function unauthorized(token: string | null): Refusal {
 
 /** Carries out the request and responds, with the matching fault, if any. */
 async function answerFaulty(exchange: Exchange, service: Service): Promise<void> {
-  const { request, response } = exchange;
+  const { request } = exchange;
   const { delayMs, harm } = service.faults.draw(exchange.method, exchange.target.path);
   if (delayMs > 0) await pause(exchange, delayMs);
 
@@ -103,16 +98,11 @@ async function answerFaulty(exchange: Exchange, service: Service): Promise<void>
       request.resume();
       return;
     case 'commit-then-drop':
-      await operate(exchange, service).catch(refusalAnswer);
+      await answerOf(exchange, service);
       request.socket.destroy();
       return;
   }
-  // A refusal is sent in the same way, so that faults can affect it, too.
-  const answer = await operate(exchange, service).catch((error: unknown) => {
-    if (error instanceof Refusal) return refusalAnswer(error);
-    throw error;
-  });
-  if (!response.destroyed) await send(exchange, answer, service.headersOf(exchange), harm);
+  await send(exchange, await answerOf(exchange, service), service.headersOf(exchange), harm);
 }
 
 /** Waits; ends early if the client closes the connection. */
@@ -124,23 +114,29 @@ async function pause({ response }: Exchange, milliseconds: number): Promise<void
   response.off('close', abort);
 }
 
-/**
- * Carries out the operation of a request.
- * @throws Refusal if there is no such operation, or if it does not accept the request; SQLite's error
- */
-async function operate(exchange: Exchange, { shop }: Service): Promise<Answer> {
+/** Carries out the operation of a request. A refusal is an answer, too, so that faults can affect it. */
+async function answerOf(exchange: Exchange, { shop }: Service): Promise<Answer> {
   const { method, target } = exchange;
-  const { route, segments } = target;
+  try {
+    if (method === 'OPTIONS' && target.route !== null) return { status: 204, headers: { Allow: target.route.allow } };
+    const { operation, route, segments } = requested(exchange);
+    const text = operation.body === undefined ? '' : await readJsonBody(exchange);
+    const parameters = valuesIn(route, segments);
+    const result = operation.handle({ ...shop, parameters, body: operation.body?.read(text, shop) });
+    return { status: 200, body: 'list' in result ? listToJson(result.list) : [toJson(result.value)] };
+  } catch (error) {
+    if (error instanceof BodyCutOff) throw error;
+    return refusalAnswer(error);
+  }
+}
+
+/** @throws Refusal if there is no such path or operation */
+function requested({ method, target: { route, segments } }: Exchange) {
   if (segments === null) throw new Refusal(400, 'malformed_path', 'The percent-encoding of the path is malformed.');
   if (route === null) throw new Refusal(404, 'not_found', 'There is nothing at this address.');
-  const allow = { Allow: allowedMethods(route) };
-  if (method === 'OPTIONS') return { status: 204, headers: allow };
   const operation = route.operations.find((one) => one.method === (method === 'HEAD' ? 'GET' : method));
-  if (operation === undefined) throw new Refusal(405, 'method_not_allowed', `${method} is not allowed here.`, allow);
-  const text = operation.body === undefined ? '' : await readJsonBody(exchange);
-  const parameters = parametersOf(route, operation, segments);
-  const result = operation.handle({ ...shop, parameters, body: operation.body?.read(text, shop) });
-  return { status: 200, body: 'list' in result ? listToJson(result.list) : [toJson(result.value)] };
+  if (operation !== undefined) return { operation, route, segments };
+  throw new Refusal(405, 'method_not_allowed', `${method} is not allowed here.`, { Allow: route.allow });
 }
 
 function refusalAnswer(error: unknown): Answer {

@@ -6,18 +6,21 @@ import type { Exchange } from './exchange.ts';
 
 /**
  * Sends a response. Resolves once all of it was handed to Node, or the client has disconnected.
- * @param common the headers of all responses to this request
+ * @param headers those of all responses to this request; the others are added
  * @param harm a fault that damages the response
  */
 export async function send(
   { response, method, entry }: Exchange,
   answer: Answer,
-  common: Readonly<Record<string, string>>,
+  headers: Record<string, string>,
   harm: Harm | null = null,
 ): Promise<void> {
   if (response.destroyed) return;
   const body = harm?.kind === 'malform' ? malformed(answer.body) : answer.body;
-  const headers: Record<string, string> = { ...common, ...contentHeaders(body), ...answer.headers };
+  Object.assign(headers, answer.headers);
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  // The length of a longer body is not known without encoding it.
+  if (body?.length === 1) headers['Content-Length'] = String(Buffer.byteLength(body[0] ?? ''));
   if (harm?.kind === 'without') {
     for (const name of Object.keys(headers)) if (harm.headers.includes(name.toLowerCase())) delete headers[name];
   }
@@ -34,15 +37,6 @@ export async function send(
     // A client that disconnects is not an error.
     await pipeline(Readable.from(body), response).catch(() => response.destroy());
   }
-}
-
-function contentHeaders(body: Answer['body']): Record<string, string> {
-  if (body === undefined) return {};
-  const type = { 'Content-Type': 'application/json' };
-  // The length of a longer body is not known without encoding it.
-  const [only, ...others] = body;
-  if (only === undefined || others.length > 0) return type;
-  return { ...type, 'Content-Length': String(Buffer.byteLength(only)) };
 }
 
 /** Makes JSON invalid by replacing its first character. */

@@ -2,9 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { loggablePath, targetOf } from '../routes.ts';
-import type { Service } from '../service.ts';
-import type { Exchange } from './exchange.ts';
-import { addressOf, handle } from './handle.ts';
+import type { Exchange, Service } from './exchange.ts';
+import { handle } from './handle.ts';
 
 /** How long an idle connection is kept for the next request. */
 const KEEP_ALIVE_MS = 75_000;
@@ -60,17 +59,16 @@ export class ApiServer {
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
-    const { clock, journal, addresses } = this.service;
+    const { clock, journal } = this.service;
     const { method = 'GET', url = '/' } = request;
     const target = targetOf(url);
-    const now = Math.floor(clock.now());
     const exchange: Exchange = {
       request,
       response,
       method,
       target,
-      entry: journal.open(now, method, loggablePath(target)),
-      shown: addresses.peek(addressOf({ request }), now),
+      entry: journal.open(() => ({ time: clock.now(), method, path: loggablePath(target) })),
+      shown: undefined,
       isAbandoned: false,
     };
     this.#pending.add(exchange);

@@ -3,7 +3,8 @@ import { type Admission, admit, type LimitRules, type Limits, UNUSED } from './a
 
 interface Parts {
   readonly store: Store;
-  readonly key: string;
+  /** The digest of the key. */
+  readonly key: Buffer;
   readonly limits: Limits;
   readonly rules: LimitRules;
 }
