@@ -1,4 +1,4 @@
-import type { Suspension } from '../src/writes/execute.ts';
+import type { Suspension } from '../src/writes/write-context.ts';
 
 /** Listens for Ctrl-Z while something has to be released first; otherwise the system stops the process at once. */
 export function listenForSuspension(): Suspension {

@@ -3,7 +3,7 @@ import type { Folders } from '../settings/folders.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { EndingSignal } from '../shared/errors.ts';
 import type { openState } from '../state/open-state.ts';
-import type { Suspension } from '../writes/execute.ts';
+import type { Suspension } from '../writes/write-context.ts';
 
 /** Everything that the program may touch, created once in `bin` and passed down. Tests create their own. */
 export interface Context {

@@ -7,10 +7,11 @@ import type { Target } from '../shared/target.ts';
 import { settle } from '../state/intents.ts';
 import { isOpen, type OpenRun, type Row } from '../state/open-run.ts';
 import { rowErrorOf } from './classify-failure.ts';
-import { type Execution, execute, type WriteContext } from './execute.ts';
+import { execute } from './execute.ts';
 import { dryRunErrorOf, runErrorOf } from './run-error.ts';
 import { commonReason, isRecorded, plannedRows, rowAfter } from './run-rows.ts';
 import type { Stock } from './stock.ts';
+import type { Execution, WriteContext } from './write-context.ts';
 
 /** The target of a run, who writes it, and what is needed to carry it out. */
 export interface RunContext extends WriteContext {

@@ -15,7 +15,7 @@ import { petstock, targetWords } from '../shared/hint.ts';
 import { capitalized, sentence, uncapitalized } from '../shared/parsed.ts';
 import type { Target } from '../shared/target.ts';
 import { rowErrorOf } from './classify-failure.ts';
-import type { Execution } from './execute.ts';
+import type { Execution } from './write-context.ts';
 
 export interface RunErrorContext {
   readonly report: BulkReport;

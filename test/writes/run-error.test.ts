@@ -9,8 +9,8 @@ import {
   UnavailableError,
 } from '../../src/shared/errors.ts';
 import type { Row } from '../../src/state/open-run.ts';
-import type { Execution } from '../../src/writes/execute.ts';
 import { type RunErrorContext, runErrorOf } from '../../src/writes/run-error.ts';
+import type { Execution } from '../../src/writes/write-context.ts';
 
 const run = '20260115T120020Z-k3x9';
 const row = (result: BulkRow['result'], more: Partial<BulkRow> = {}): BulkRow =>

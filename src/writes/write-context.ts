@@ -1,0 +1,70 @@
+import type { Client } from '../api/client.ts';
+import type { InventoryItem } from '../inventory/item-fields.ts';
+import type { Limits } from '../rate-limit/limits.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { PetstockError } from '../shared/errors.ts';
+import type { History } from '../state/history.ts';
+import type { Row } from '../state/open-run.ts';
+import type { Store } from '../state/store.ts';
+import type { ZeroAllowance } from './rows.ts';
+import type { Stock } from './stock.ts';
+
+/** What writes need of their surroundings: one service, its state, and its limits. */
+export interface WriteContext {
+  readonly state: Store;
+  readonly history: History;
+  readonly limits: Limits;
+  readonly client: Pick<Client, 'scanInventory' | 'updateInventory'>;
+  readonly clock: Clock;
+  readonly interrupted: AbortSignal;
+  readonly suspension: Suspension;
+  /** The time limit of a request, in milliseconds. */
+  readonly timeout: number;
+  /** The most attempts in a row without success, after the first. */
+  readonly retries: number;
+  /** The longest wait for a turn, in milliseconds, and after how long it is told. */
+  readonly turnWait: { readonly most: number; readonly silent: number };
+  /** Whether the service may have replicas that are behind. */
+  readonly mayLag: boolean;
+  random(): number;
+  /** Tells why the command waits. `attempt`: how often it has tried in vain. */
+  onDelay(sentence: string, attempt?: number): unknown;
+  /** Tells who has the turn that the command waits for. */
+  onTurnWait(sentence: string): unknown;
+}
+
+/** What is to be done before the process is stopped, as by Ctrl-Z. */
+export interface Suspension {
+  /** @returns a function that takes `release` out again */
+  add(release: () => Promise<void>): () => void;
+}
+
+export interface ExecuteOptions {
+  /** The stock that the rows were planned with, if it was read. */
+  readonly stock: Stock | undefined;
+  /** The most requests at a time. */
+  readonly concurrency: number;
+  readonly failFast: boolean;
+  readonly zeros: ZeroAllowance;
+  /** Whether a person waits for a single change: it goes first, and is over after two time-outs. */
+  readonly isSingle: boolean;
+  /** Reports whether a change may be sent. If not, the run ends with the row still pending. */
+  approve?(before: number | undefined, after: number): boolean;
+  onSettled?(row: Row): void;
+  /** Called with each item of the run's pets that the service returns. */
+  onItem?(item: InventoryItem): void;
+}
+
+/** How the work on a run has ended. The outcomes are in its rows. */
+export interface Execution {
+  /** Why the run ended before each row had its outcome. */
+  readonly stoppedBy: unknown;
+  /** The first rejection, or answer with another quantity than requested. */
+  readonly rejection: PetstockError | undefined;
+  /** Whether a request has got no answer, so that it may be carried out later. */
+  readonly hasUnanswered: boolean;
+  /** Rows that were sent and certainly not carried out. */
+  readonly unwritten: ReadonlySet<Row>;
+  /** The stock of pets that was last read. */
+  readonly quantities: Stock['quantities'] | undefined;
+}
