@@ -3,7 +3,7 @@ import type { TransportOptions } from '../../api/transport.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
 import { Limits } from '../../rate-limit/limits.ts';
 import { limitsInMemory } from '../../rate-limit/limits-row.ts';
-import { defaultMaxWait } from '../../rate-limit/waits.ts';
+import { defaultMaxWait, defaultRetries } from '../../rate-limit/waits.ts';
 import type { ConfigFile } from '../../settings/config-file.ts';
 import { maskKey, serviceNameOf } from '../../settings/key-and-url.ts';
 import {
@@ -100,7 +100,7 @@ export async function connect(
     env === 'sandbox' ? await sandboxEndpoint(options) : await remoteEndpoint(env, options, resolved, use);
   try {
     const { context, messages, globals } = options;
-    const { timeout = defaultTimeout, retries = 4 } = globals;
+    const { timeout = defaultTimeout, retries = defaultRetries } = globals;
     const { baseUrl, key, service } = endpoint;
     const scope = scopeOf(endpoint.origin, key);
     const { transport, ...watched } = transportFor(options, endpoint.network);
