@@ -32,7 +32,7 @@ test('adds up units in, out and counted in history totals, without a request', a
   const table = await shop.run('history totals', { terminal: 100, env: { NO_COLOR: '1' } });
   expect(table.stdout).toBe(
     'Pet ID  Name  Came in  Went out  Counted  Now\n' +
-      '     4              5         2       -2   40\n' +
+      '     4  -           5         2       -2   40\n' +
       '     5  Rex         7         1       +2    9\n',
   );
   const page = (await shop.run('history totals --since today -o html')).stdout;

@@ -64,11 +64,10 @@ test('completes options without a dash if nothing else can follow', async () => 
 
 /** Options whose values only the user knows. A new one is added here or to the table. */
 const unknown =
-  '--address-limit --admin-host --admin-port --admin-token --after --ban-seconds --ban-strikes --before --code --command ' +
-  '--concurrency --cors --data --database --delimiter --drain --expect --fault --fields --for --header --host --interval ' +
-  '--keep --keep-alive --key --limit --limit-day --limit-minute --max-changes --max-quantity --max-wait --max-zero ' +
-  '--metrics-token --min-quantity --min-rows --name --pet --pets --port --reason --ref --retries --seed --since --timeout ' +
-  '--trust-proxy --until --url --user --window-seconds';
+  '--after --ban-seconds --ban-strikes --before --code --command --concurrency --cors --data --delimiter --expect --fault ' +
+  '--fields --for --header --host --interval --keep --key --limit --limit-day --limit-minute --max-changes --max-quantity ' +
+  '--max-wait --max-zero --min-quantity --min-rows --name --pet --pets --port --reason --ref --retries --seed --since ' +
+  '--timeout --until --url --user --window-seconds';
 
 test('completes the values of every option, except free-form ones', () => {
   const without = ({ options, commands }: TableCommand): readonly string[] => [
