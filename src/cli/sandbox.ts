@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { RunningService, ServiceOptions } from '../service/index.ts';
 import { createFileAtomically } from '../shared/atomic-file.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
@@ -22,8 +23,9 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
   const { FaultSpecError, startService } = await import('../service/index.ts');
   const { state } = context.folders;
   const { file = sandboxFile(state), clock = context.clock } = options;
+  const folder = dirname(resolve(file));
   // Another file may be in any folder, such as the mount point of a volume, which belongs to root.
-  if (file === sandboxFile(state)) makePrivateFolder(state);
+  if (file === sandboxFile(state) || (file !== inMemory && !existsSync(folder))) makePrivateFolder(folder);
   const key = options.key ?? (file === inMemory ? undefined : await sandboxKey(state));
   return startService({ ...options, file, key, clock }).catch((cause) => {
     if (cause instanceof FaultSpecError) {
@@ -40,7 +42,7 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
  */
 export function storageError(cause: unknown, { folders }: Pick<Context, 'folders'>, file: string): unknown {
   const isOwn = file === sandboxFile(folders.state);
-  if (systemCode(cause) !== undefined) {
+  if (systemCode(cause) !== undefined && !isSqliteError(cause)) {
     return isOwn ? unusableFolder(folders.state, cause) : unusableFile(file, readErrorReason(cause), { cause });
   }
   if (!(cause instanceof Error && (cause.name === 'StorageError' || isSqliteError(cause)))) return cause;

@@ -25,11 +25,11 @@ test('creates the sandbox on the first sandbox info, and prints its file', async
   expect(await shop.json('sandbox info --json')).toEqual(info);
 });
 
-test('sandbox serve answers at the printed URL, and says nothing with --quiet', async ({ shop }) => {
+test('sandbox serve answers at the printed URL, and says only that with --quiet', async ({ shop }) => {
   const { code, stdout, stderr } = await served(shop, '--file :memory: --pets 6 --quiet', async (line) => {
     expect(await shop.json('inventory list --json', { env: envOf(line) })).toHaveLength(6);
   });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^Serving at .*\n$/) });
   expect(JSON.parse(stdout)).toEqual({
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
     key: expect.stringMatching(/^psk_/),
@@ -157,7 +157,8 @@ describe('the file of sandbox serve', () => {
 
   test('creates missing folders of --file with mode 0700', async ({ shop }) => {
     const folder = join(shop.folders.state, 'new', 'folder');
-    expect((await served(shop, `--file ${folder}/a.db`)).code).toBe(0);
+    const { code, stderr } = await served(shop, `--file ${folder}/a.db`);
+    expect({ code, stderr }).toEqual({ code: 0, stderr });
     expect([folder, join(folder, '..')].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
   });
 
