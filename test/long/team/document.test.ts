@@ -54,7 +54,7 @@ function shell(line: string, { home }: Folder): { readonly script: string; reado
 function run(line: string, folder: Folder, url: string) {
   const shown = line
     .replace('http://stock.example/v1', url)
-    .replace('<run>', '$(petstock history list --mine --limit 1 -o tsv -q --no-header | cut -f1)');
+    .replace('<run>', '$(petstock history list --user ann --limit 1 -o tsv -q --no-header | cut -f1)');
   const { script, env } = shell(shown, folder);
   const { status, stderr } = spawnSync('bash', ['-c', script], { cwd: folder.work, encoding: 'utf8', env });
   if (status !== 0) process.stderr.write(`${line}\n${stderr}`);
