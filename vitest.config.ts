@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 import { foldersOfTests } from './test/support/temporary-folder.ts';
 

@@ -25,14 +25,6 @@ export function batchesOf<T, Converted>(
   };
 }
 
-/** Converts values in batches, lazily. The result can be read only once. */
-export async function* mapBatches<T, Converted>(
-  batches: Batches<T>,
-  convert: (value: T) => Converted,
-): AsyncGenerator<readonly Converted[]> {
-  for await (const batch of batches) yield batch.map(convert);
-}
-
 /** Length in characters at which a piece of output is yielded, so that writes are few and little memory is used. */
 export const largestChunk = 64 * 1024;
 

@@ -1,5 +1,5 @@
 export { FaultSpecError } from './faults/grammar.ts';
-export { type InventoryItem, type PetStatus, petStatuses, type Stock } from './item.ts';
+export { type InventoryItem, petStatuses, type Stock } from './item.ts';
 export { generateKey } from './key.ts';
 export { openApiDocument } from './openapi.ts';
 export { isLoopback, type ServiceOptions } from './options.ts';

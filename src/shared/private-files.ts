@@ -101,17 +101,6 @@ export function requirePrivateFile(path: string): void {
   if (found !== undefined) requireOurs(path, found);
 }
 
-/**
- * Returns the location of a database file, like `privateLocation`; the file need not exist.
- * @throws FailureError if it, or a file that the database keeps beside it, belongs to another user or can be written to
- * by others
- */
-export function privateDatabase(path: string): string {
-  const location = privateLocation(path);
-  for (const end of ['', '-wal', '-shm', '-journal']) requirePrivateFile(location + end);
-  return location;
-}
-
 function requireOurs(path: string, stats: Stats, isAccepted: IsAccepted = isOursOrRoots): void {
   const user = effectiveUser();
   if (stats.isSymbolicLink()) throw refusal(path, 'it is a symbolic link: put the file itself there');

@@ -3,7 +3,7 @@ import { compact, nested, type Shape, shapesOf } from './list/shapes.ts';
 import { openWorkshop, type Workshop } from './support/builds.ts';
 import { checked, requireRows } from './support/measure.ts';
 import type { Goal, Options, Report } from './support/report.ts';
-import { atLeast, atMost, faultsOf, goalOf, megabytes, resultTable, table, times, whole } from './support/report.ts';
+import { atMost, faultsOf, goalOf, megabytes, resultTable, table, times, whole } from './support/report.ts';
 import { type Contestant, type Results, runRounds } from './support/rounds.ts';
 import { serveLists, settingsFor } from './support/served.ts';
 

@@ -4,7 +4,6 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { refuseSudoInHome } from '../../src/settings/folders.ts';
 import { UsageError } from '../../src/shared/errors.ts';
 import { isRoot } from '../support/capabilities.ts';
-import { served } from '../support/served-shop.ts';
 import { openShop, type Shop, temporaryFolders, test } from '../support/shop.ts';
 
 const secret = 'psk_of_somebody_else1';

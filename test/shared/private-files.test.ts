@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { privateDatabase, readPrivateFile, readTrustedFile } from '../../src/shared/private-files.ts';
+import { readPrivateFile, readTrustedFile } from '../../src/shared/private-files.ts';
 import { isRoot } from '../support/capabilities.ts';
 import { newFolder } from '../support/new-folder.ts';
 
@@ -99,12 +99,5 @@ describe('readTrustedFile', () => {
 
   it('rejects a trusted file that is longer than its maximum', () => {
     expect(() => readTrustedFile(fileOf(0o644), 4)).toThrow('it is too large');
-  });
-});
-
-describe('privateDatabase', () => {
-  it.each(['', '-wal', '-shm', '-journal'])('rejects a database whose file%s others can write to', (end) => {
-    const path = fileOf(0o622, `state.db${end}`);
-    expect(() => privateDatabase(path.slice(0, path.length - end.length))).toThrow('others can write to it');
   });
 });

@@ -72,10 +72,13 @@ export function parseScanLine(line: string, known: KnownTexts): ScanLine {
   if (left !== undefined && (right === '' || /^[-+]?\d/.test(right) || known.isBarCode(right))) {
     return severalOf(left, right, known) ?? whole;
   }
-  const collected = collectedLine(text, known);
-  if (collected !== undefined) return collected;
+  return collectedLine(text, known) ?? mistypedWord(text) ?? whole;
+}
+
+/** Returns the mistake of a line such as `done now`; undefined for any other line. */
+function mistypedWord(text: string): ScanLine | undefined {
   const [, word] = /^(-+|done)(?: +.*)?$/is.exec(text) ?? [];
-  if (word === undefined) return whole;
+  if (word === undefined) return undefined;
   const [aim, typed] = word.startsWith('-') ? ['cancel the last line', '-'] : ['end the count', 'done'];
   return wrong(`to ${aim}, type ${typed} and nothing else`);
 }

@@ -41,9 +41,6 @@ export function judged(value: number, text: string, isReached: boolean): Judged 
 /** Judges a ratio that may be at most `limit`. */
 export const atMost = (value: number, limit: number, of: string) =>
   judged(value, `${times(value)} ${of}`, value <= limit);
-/** Judges a ratio that has to be at least `limit`. */
-export const atLeast = (value: number, limit: number, of: string) =>
-  judged(value, `${times(value)} ${of}`, value >= limit);
 export const megabytes = (value: number, limit: number, of = '') =>
   judged(value, `${whole(value)} MB ${of}`.trim(), value <= limit);
 
