@@ -119,7 +119,7 @@ test("shows only a command's own options in its help, and says where to find the
 test('lists the environment variables in help environment', async ({ shop }) => {
   const { stdout } = await shop.run('help environment');
   const names = ['ENV', 'STORE', 'URL_STAGING', 'API_KEY_STAGING', 'API_KEY', 'CONFIG_DIR', 'STATE_DIR', 'STATE_URL'];
-  for (const name of [...names, 'PAGER', 'SERVE_PORT']) expect(stdout).toContain(`PETSTOCK_${name}`);
+  for (const name of [...names, 'PAGER', 'SANDBOX_KEY']) expect(stdout).toContain(`PETSTOCK_${name}`);
   for (const name of ['FORCE_COLOR', 'NO_COLOR', 'CLICOLOR_FORCE', 'CLICOLOR=0', 'TERM=dumb', 'ALL_PROXY'])
     expect(stdout).toContain(name);
 });
