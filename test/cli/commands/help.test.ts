@@ -8,7 +8,7 @@ import { test } from '../../support/shop.ts';
 
 const run: Run = (action) => async () => void action;
 
-/** Returns every verb with the nouns before it, such as `sandbox keys create`. */
+/** Returns every verb with the nouns before it, such as `inventory codes add`. */
 function verbs(outlines: readonly Outline[], nouns = ''): [path: string, outline: VerbOutline][] {
   return outlines.flatMap((outline) =>
     'commands' in outline
