@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { npm } from '../../.ci/commands.ts';
 import { manifest, repository } from './installation.ts';
-import { newFolder } from './new-folder.ts';
 
 let packed: string | undefined;
 
@@ -10,7 +9,8 @@ let packed: string | undefined;
 export function tarball(): string {
   if (packed !== undefined) return packed;
   if (!existsSync(join(repository, 'dist/petstock.cjs'))) npm(repository, 'run', 'build');
-  const folder = newFolder();
+  // A worker of vitest may be killed, so nothing is left outside: the next run of that worker replaces the file.
+  const folder = join(repository, 'node_modules/.cache/petstock', `packed-${process.env.VITEST_POOL_ID}`);
   npm(repository, 'exec', '--', 'tsx', '.ci/release/pack.ts', folder);
   packed = join(folder, `petstock-${manifest.version}.tgz`);
   return packed;
