@@ -16,7 +16,7 @@ const settings: Builtins = [...cache, ...pipe, ...commander, 'timers', 'timers/p
 /** Modules of the state, which uses Node's SQLite if there is one. */
 const state: Builtins = [...settings, 'crypto', 'sqlite', 'url', 'zlib'];
 const completion: Builtins = ['os', 'path/posix', 'process', 'stream', 'string_decoder'];
-const completionOfState: Builtins = [...completion, 'fs/promises', 'sqlite', 'url'];
+const completionOfState: Builtins = [...completion, 'fs/promises', 'sqlite', 'timers/promises', 'url'];
 /** Modules of undici's client, which on Node 20 sets a flag through `v8`. */
 const request: Builtins = [...state, 'assert', 'http', 'v8'];
 
