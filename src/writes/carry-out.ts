@@ -1,4 +1,4 @@
-import { type BulkReport, type BulkRow, countRows, isIdle, type RowError } from '../inventory/change.ts';
+import { type BulkReport, type BulkRow, countRows, type RowError } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { type Guards, guardProblems, planTotals } from '../inventory/plan.ts';
 import type { RunHead } from '../inventory/run-records.ts';
@@ -169,12 +169,7 @@ async function write(context: RunContext, plan: RunPlan, options: RunOptions, ho
   noteOutcomes(rows, run, execution, stopped, resumed !== undefined);
   if (single !== undefined) markUnsentAsFailed(rows, run, stopped);
   const unclosed = await close(context, run, { isSingle: single !== undefined, stoppedBy });
-  // If every row was read back as written, it no longer matters that the service was unavailable.
-  const isOver =
-    unclosed === undefined &&
-    stoppedBy instanceof UnavailableError &&
-    rows.every((row) => row.result === 'applied' || isIdle(row));
-  const cause = isOver ? undefined : (stoppedBy ?? unclosed);
+  const cause = stoppedBy ?? unclosed;
   const id = hasBegun() ? run.run : null;
   // A run that is no longer in the history can't be resumed.
   const isLost = id !== null && cause !== undefined && (await isLostRun(history, id));

@@ -112,7 +112,9 @@ class Writer {
    */
   async readBack(stoppedBy: unknown): Promise<boolean> {
     const rows = this.#planner.keepUnknown();
-    if (rows.length === 0 || !isReadable(stoppedBy) || this.#time.left <= 0) return false;
+    const [row] = rows;
+    if (row === undefined || !isReadable(stoppedBy) || this.#time.left <= 0) return false;
+    void this.#context.onDelay(`Pet ${row.petId}: ${failureText(stoppedBy)}; reading the stock`);
     try {
       await this.#takeTurnAndWrite(rows, false);
       return true;

@@ -106,7 +106,8 @@ function stepOfSent(row: Row, facts: Facts): Step {
     return isResumed && sends === 0 ? { kind: 'wait', until: inFlightUntil } : { kind: 'leave', isUnwritten: false };
   }
   if (verdict !== 'send') return conflict(unclear, verdict.conflict, found);
-  if (!mayResend) return { kind: 'leave', isUnwritten: !mayArrive };
+  // If the stock before is not known, the stock now does not show whether the row was written.
+  if (!mayResend) return { kind: 'leave', isUnwritten: !mayArrive && before !== undefined };
   return isSame ? { kind: 'send', before, after } : stepByStock(row, stock, zeros);
 }
 

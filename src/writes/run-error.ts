@@ -166,6 +166,7 @@ function singleText(end: RunErrorContext): string {
   const { petId, after, result } = only;
   if (result === 'applied') return `the stock of pet ${petId} was set to ${after}`;
   if (result === 'unknown') return `it is not known whether the stock of pet ${petId} was set`;
+  if (end.report.run === null) return uncapitalized(nothingText(end));
   return end.execution?.hasUnanswered ? uncapitalized(nothingText(end)) : `the stock of pet ${petId} was not set`;
 }
 

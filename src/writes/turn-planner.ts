@@ -388,7 +388,7 @@ export class TurnPlanner {
       // An earlier request may still arrive.
       const earlierUntil = (earlier.inFlightUntil ?? 0) > now ? earlier.inFlightUntil : undefined;
       if (sent.unsent.has(row)) this.#takeBack(row, earlier, earlierUntil);
-      else this.#noteSent(row, sent.lost.has(row), earlierUntil);
+      else this.#noteSent(row, earlier, sent.lost.has(row), earlierUntil);
     }
     if (rows.length > 0) this.#keepsStock = false;
   }
@@ -402,15 +402,16 @@ export class TurnPlanner {
     Object.assign(row, { result: known, before, after, inFlightUntil, error: row.error ?? error });
   }
 
-  #noteSent(row: Row, isLost: boolean, earlierUntil: number | undefined): void {
+  #noteSent(row: Row, earlier: Row, isLost: boolean, earlierUntil: number | undefined): void {
     this.#sends.set(row, (this.#sends.get(row) ?? 0) + 1);
     this.#sentSince.add(row);
     if (row.result === 'unknown') this.hasUnanswered = true;
     if (isLost) this.#losses.set(row, (this.#losses.get(row) ?? 0) + 1);
     else if (row.result === 'unknown') row.inFlightUntil ??= earlierUntil;
     else row.inFlightUntil = earlierUntil;
-    // The rejection is of this request only.
-    if (row.result !== 'failed' || earlierUntil === undefined) return;
+    // The rejection is of this request only. One before may arrive, or have arrived if no stock was known before it.
+    const isDoubtful = earlier.result === 'unknown' && (earlierUntil !== undefined || earlier.before === undefined);
+    if (row.result !== 'failed' || !isDoubtful) return;
     row.result = 'unknown';
     this.left.add(row);
   }

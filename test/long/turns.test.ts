@@ -184,18 +184,19 @@ test('every change counts once while backends of a shared state are terminated',
 
 describe('a core that is broken', () => {
   const execute = 'src/writes/execute.ts';
+  const planner = 'src/writes/turn-planner.ts';
   const noTurn: Patch = {
     file: execute,
     from: 'return await state.takeTurn(this.#run.service, {',
     to: 'if (this.#run !== undefined) return { transact: state.transact, isLost: false, release: async () => {} };\n      return await state.takeTurn(this.#run.service, {',
   };
   const noInFlight: Patch = {
-    file: execute,
+    file: planner,
     from: 'if (inFlightUntil <= now) continue;',
     to: 'if (inFlightUntil <= now || now > 0) continue;',
   };
   const noRecheck: Patch = {
-    file: execute,
+    file: planner,
     from: 'if (last !== plan.last) return',
     to: 'if (last < 0) return',
   };
@@ -205,7 +206,7 @@ describe('a core that is broken', () => {
     to: 'AND done.column3 >= 0',
   };
   const others: Patch = {
-    file: execute,
+    file: planner,
     from: 'const hasOthers = others.some(({ intent }) => intent > stock.last);',
     to: 'const hasOthers = others.some(({ intent }) => intent < 0);',
   };

@@ -160,7 +160,7 @@ describe.for([
 ] as const)('a response whose head %s may be a 429', ([, rest]) => {
   test.for([
     ['list', 'GET', 5],
-    ['set 1 5', 'PATCH', 5],
+    ['set 1 5', 'PATCH', 8],
     ['adjust 1 +1', 'PATCH', 5],
   ] as const)(
     'sends nothing for 60 s after a broken response head that may be a 429: inventory %s',
