@@ -66,7 +66,7 @@ const inexactNumber = new RegExp(
 export function parseElements(text: string): readonly unknown[] | undefined {
   try {
     // A quote in front of a string makes the text invalid.
-    return JSON.parse(`[${text.replace(inexactNumber, '$1"$2"')}]`) as unknown[];
+    return JSON.parse(`[${text}]`.replace(inexactNumber, '$1"$2"')) as unknown[];
   } catch {
     return undefined;
   }
@@ -158,8 +158,10 @@ function regularValue(name: FieldName, json: unknown): unknown {
 function hasEachNameOnce(text: string, elements: readonly unknown[]): boolean {
   if (hasEscapedName(text)) return false;
   return fieldNames.every((name) => {
-    const found = occurrences(text, `"${name}"`);
-    return found === elements.length || found === membersOf(elements, name);
+    // Each item has the name, so that no more texts with this end than items means that none has it twice. The quote in
+    // front is left out at first, because a search for a rarer character takes half the time.
+    if (occurrences(text, `${name}"`) === elements.length) return true;
+    return occurrences(text, `"${name}"`) === membersOf(elements, name);
   });
 }
 

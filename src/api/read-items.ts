@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { InventoryItem } from '../inventory/item-fields.ts';
 import type { UnreadableItem } from '../inventory/items.ts';
 import { isJsonObject, JsonSyntaxError, parseJsonAt, TooManyValues } from '../shared/json.ts';
@@ -49,7 +50,8 @@ export interface ReadItemsOptions {
 }
 
 class ItemReader {
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  /** The first bytes of a character whose last ones have not arrived. */
+  #begun: Uint8Array = new Uint8Array(0);
   /** What has not been read yet. In the state `items` it begins with an item, in `first` perhaps with the end. */
   #text = '';
   #state: 'list' | 'first' | 'items' | 'end' = 'list';
@@ -102,11 +104,12 @@ class ItemReader {
 
   #add(bytes: Uint8Array | undefined): void {
     this.#received += bytes?.length ?? 0;
-    try {
-      this.#text += this.#decoder.decode(bytes, { stream: bytes !== undefined });
-    } catch (cause) {
-      throw notUtf8(cause);
-    }
+    const all = Buffer.concat(bytes === undefined ? [this.#begun] : [this.#begun, bytes]);
+    const whole = all.subarray(0, bytes === undefined ? all.length : wholeLength(all));
+    // TextDecoder takes several times as long.
+    if (!isUtf8(whole)) throw notUtf8(undefined);
+    this.#text += whole.toString();
+    this.#begun = all.subarray(whole.length);
   }
 
   /** Drops the text before a position. */
@@ -191,6 +194,17 @@ class ItemReader {
   #unexpected(at: number, cause?: unknown): Error {
     return this.items.invalidAt(this.#before + Buffer.byteLength(this.#text.slice(0, at)), cause);
   }
+}
+
+/** Returns the length of UTF-8 without the bytes of a last character that is not complete. */
+function wholeLength(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) break;
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 0;
+    if (needed > 0) return needed > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
 }
 
 /** Returns the position of the last character before `at` that is not white space; -1 if there is none. */

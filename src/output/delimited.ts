@@ -47,8 +47,10 @@ async function* delimited(
 }
 
 function cellOf(column: Column, row: Row, quote: Dialect['quote']): string {
-  const value = scalarOf(valueIn(column, row)) ?? '';
-  return typeof value === 'string' ? quote(value) : `${value}`;
+  const value = valueIn(column, row);
+  if (typeof value === 'bigint' || typeof value === 'number') return `${value}`;
+  const shown = scalarOf(value) ?? '';
+  return typeof shown === 'string' ? quote(shown) : `${shown}`;
 }
 
 /** Matches a formula of a spreadsheet, also in full width, and with any number of apostrophes in front. */

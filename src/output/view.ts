@@ -61,7 +61,7 @@ export function flatColumns(columns: readonly Column[]): readonly Column[] {
 export function valueIn({ field, value }: Column, row: Row): unknown {
   if (value !== undefined) return value(row);
   // A field may have the name of an inherited property.
-  return Object.hasOwn(row, field) ? row[field] : undefined;
+  return field in Object.prototype && !Object.hasOwn(row, field) ? undefined : row[field];
 }
 
 /**
