@@ -119,7 +119,7 @@ describe('Ctrl-C in set', () => {
     await shop.run('inventory get 4');
     const result = await shop.run('inventory set 4 3', { ctrlCAt: /^Rate limited/ });
     expect(result).toMatchObject({ code: 130, requests: [] });
-    expect(result.stderr).toContain('Error: Interrupted. The stock of pet 4 was not set.\n');
+    expect(result.stderr).toContain('Error: Interrupted. Nothing was written.\n');
   });
 
   test('waits for a set in flight after Ctrl-C, and reports that its outcome is unknown if it times out', async () => {
