@@ -133,9 +133,9 @@ function narrow(path: string, { mode }: Stats): string | undefined {
  * @returns a warning; undefined if nothing was changed
  */
 export function narrowGroup(folder: string): string | undefined {
-  const stats = statSync(folder, { throwIfNoEntry: false });
-  if (stats === undefined || !isOfOwnGroup(stats)) return undefined;
   try {
+    const stats = statSync(folder, { throwIfNoEntry: false });
+    if (stats === undefined || !isOfOwnGroup(stats)) return undefined;
     for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
       const path = join(folder, name);
       const found = lstatSync(path);
