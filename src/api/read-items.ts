@@ -7,9 +7,9 @@ import { notUtf8 } from './body.ts';
 import { type ItemDecoder, itemBounds, itemDecoder, type Origin, parseElements } from './decode.ts';
 
 /** Number of characters from which a part of a list is parsed: enough to make the cost of a part negligible. */
-const usualPart = 64 * 1024;
+const usualPart = 32 * 1024;
 /** Number of bytes converted to a string at a time. A longer string would stay in memory after its use. */
-const pieceLength = 128 * 1024;
+const pieceLength = 64 * 1024;
 /** Maximum number of bytes that are kept because no item has ended yet. */
 const maxKept = 16 * 1024 * 1024;
 /** A body that is not a list is collected up to this many characters, for a message. */
