@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { effectiveUser, isOursOrRoots } from '../shared/account.ts';
 import { didYouMean } from '../shared/did-you-mean.ts';
@@ -98,16 +99,16 @@ export function readConfig(folder: string): ReadConfig {
 export function readContent(
   folder: string,
 ): { readonly content: unknown; readonly warning: string | undefined } | undefined {
+  // Root reads the folder of another user with that user's file: in a container, a folder of the machine is mounted.
+  const owner = effectiveUser() === 0 ? statSync(folder, { throwIfNoEntry: false })?.uid : undefined;
+  const mayBeRead = (uid: number) => isOursOrRoots(uid) || uid === owner;
   requirePrivateFolder(folder, mayBeRead);
   const file = configFile(folder);
-  const found = readText(file);
+  const found = readText(file, mayBeRead);
   return found && { content: parseJson(found.text, file), warning: found.warning };
 }
 
-/** Root reads the configuration of any user: in a container that is the user of the machine, whose folder is mounted. */
-const mayBeRead = (owner: number): boolean => isOursOrRoots(owner) || effectiveUser() === 0;
-
-function readText(file: string): PrivateFile | undefined {
+function readText(file: string, mayBeRead: (uid: number) => boolean): PrivateFile | undefined {
   try {
     return readPrivateFile(file, mayBeRead);
   } catch (error) {
