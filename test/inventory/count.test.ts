@@ -80,7 +80,9 @@ test.each<readonly [string, ScanLine]>([
   ['94046 x3', { kind: 'add', code: '94046', units: 3 }],
   ['4006381333931*94046', { kind: 'wrong', problem: 'write 1 to 99,999 units' }],
   ['0*94046', { kind: 'wrong', problem: 'write 1 to 99,999 units' }],
-  ['3,94046', { kind: 'add', code: '94046', units: 3 }],
+  ['94046,3', { kind: 'add', code: '94046', units: 3 }],
+  ['003278,94046,12', { kind: 'wrong', problem: '"94046" is a bar code: write the code first, then how many' }],
+  ['3;PUP-1', { kind: 'wrong', problem: '"PUP-1" is a bar code: write the code first, then how many' }],
   ['3 x PUP-1', { kind: 'add', code: 'PUP-1', units: 3 }],
   ['SHELF*PUP-1', { kind: 'add', code: 'SHELF*PUP-1', units: 1 }],
   [

@@ -73,6 +73,9 @@ export interface TakenLine {
   readonly isDone: boolean;
 }
 
+/** A line that counts. */
+type AddedLine = Extract<ScanLine, ScannedUnits>;
+
 /** How lines are read. */
 interface Reading {
   /** The number of the line in its file; undefined if it was typed. */
@@ -155,8 +158,9 @@ export class Counting {
       case 'either':
         return this.#ask(codeText(text), this.#questionOfTwo(codeText(text), line.readings), reading);
       default: {
-        const question = this.#questionOf(line, isTyped);
+        const question = this.#questionOf(line);
         if (question !== undefined) return this.#ask(codeText(text), question, reading);
+        if (isTyped && this.#isFirstBarCode(line)) return this.#countFirst(line, codeText(text), reading);
         // A typed number is kept with how many, so that it has one meaning wherever the file is read.
         const kept = line.isBare === true ? `${line.code} x1` : codeText(text);
         return taken([this.#count(line, kept)], [kept]);
@@ -205,36 +209,35 @@ export class Counting {
 
   /**
    * Returns the question about a number of one to three digits beside scans of bar codes: it may be a pet id, or how
-   * many of the scan before or after it. Undefined for any other line.
+   * many of the scan before it. Undefined for any other line.
    */
-  #questionOf({ code, isBare }: Extract<ScanLine, ScannedUnits>, isTyped: boolean): ScanQuestion | undefined {
-    if (this.#areNumbersIds) return undefined;
+  #questionOf({ code, isBare }: AddedLine): ScanQuestion | undefined {
+    if (this.#areNumbersIds || isBare !== true || !this.#hasBarCodes) return undefined;
     const last = this.#entries.at(-1);
-    if (isBare === true) {
-      if (!this.#hasBarCodes) return undefined;
-      const ofLast = last?.code !== undefined && last.isBarCode === true ? last.code : undefined;
-      return this.#questionOfNumber(
-        code,
-        ofLast === undefined ? undefined : { code: ofLast, lines: ['-', `${ofLast} x${code}`] },
-      );
-    }
-    // The first bar code shows that a number before it may have been how many.
-    if (!isTyped || this.#hasBarCodes || !this.#isBarCode(code)) return undefined;
-    this.#hasBarCodes = true;
-    if (last?.isBare !== true || last.code === undefined) return undefined;
-    const question = this.#questionOfNumber(last.code, { code, lines: ['-', `${code} x${last.code}`] });
-    const choices = question.choices.map((choice): ScanChoice => {
-      if (choice.key === 'x') return choice;
-      return { ...choice, lines: choice.key === '-' ? ['-', code] : [code] };
-    });
-    return { ...question, choices };
+    return this.#questionOfNumber(code, last?.isBarCode === true ? last.code : undefined);
   }
 
-  /** @param scan the scan of which the number may be how many, and the lines that count so many of it */
-  #questionOfNumber(
-    number: string,
-    scan: { readonly code: string; readonly lines: readonly string[] } | undefined,
-  ): ScanQuestion {
+  #isFirstBarCode({ code, isBare }: AddedLine): boolean {
+    return !this.#hasBarCodes && isBare !== true && this.#isBarCode(code);
+  }
+
+  /**
+   * Counts the first bar code. A number before it may have been how many, so it is cancelled, and asked about. The scan
+   * itself counts and is kept before that, whatever follows.
+   */
+  #countFirst(line: AddedLine, text: string, reading: Reading): TakenLine {
+    this.#hasBarCodes = true;
+    const last = this.#entries.at(-1);
+    const number = last?.isBare === true && !this.#areNumbersIds ? last.code : undefined;
+    if (number === undefined) return taken([this.#count(line, text)], [text]);
+    const cancelled = this.#cancelLast();
+    const counted = this.#count(line, text);
+    const asked = this.#ask(number, this.#questionOfNumber(number, line.code), reading);
+    return taken([...cancelled.events, counted, ...asked.events], [...cancelled.kept, text]);
+  }
+
+  /** @param scanned the code of the last scan, if the number may be how many of it */
+  #questionOfNumber(number: string, scanned: string | undefined): ScanQuestion {
     const petId = this.#petOf(number);
     const lines = [`${number} x1`];
     const pet: ScanChoice[] =
@@ -245,9 +248,15 @@ export class Counting {
             { key: 'a', about: 'so is each number in this count', lines, isForAll: true },
           ];
     const many: ScanChoice[] =
-      scan === undefined || Number(number) === 0
+      scanned === undefined || Number(number) === 0
         ? []
-        : [{ key: 'x', about: `${number} units of ${this.#nameOfCode(scan.code)}`, lines: scan.lines }];
+        : [
+            {
+              key: 'x',
+              about: `${number} units of ${this.#nameOfCode(scanned)}`,
+              lines: ['-', `${scanned} x${number}`],
+            },
+          ];
     return {
       text: `${number} beside scans: is it a pet, or how many?`,
       choices: [...pet, ...many, { key: '-', about: 'neither', lines: [] }],
@@ -322,7 +331,7 @@ export class Counting {
     return taken([step === undefined ? { kind: 'nothingToCancel' } : { kind: 'cancelled', step }], kept);
   }
 
-  #count({ kind, code, units, problem, isBare = false }: Extract<ScanLine, ScannedUnits>, text: string): CountEvent {
+  #count({ kind, code, units, problem, isBare = false }: AddedLine, text: string): CountEvent {
     const { codes } = this.known;
     const pet = problem === undefined ? this.#petOf(code) : undefined;
     const what = pet ?? (problem === undefined ? (knownCode(codes, code) ?? code) : code);

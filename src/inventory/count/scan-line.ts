@@ -107,7 +107,7 @@ function severalOf(left: string, right: string, known: KnownTexts): ScanLine | u
 
 /**
  * Parses a line of a data collector: `code,quantity`, with `,` or `;`, followed by fields that don't matter here, such as
- * a serial number, the time and the date.
+ * a serial number, the time and the date. The first cell is never how many: it may be a serial number.
  * @returns undefined if the line has another form
  */
 function collectedLine(text: string, known: KnownTexts): ScanLine | undefined {
@@ -115,6 +115,9 @@ function collectedLine(text: string, known: KnownTexts): ScanLine | undefined {
   const cells = text.split(text.includes(';') ? ';' : ',').map((cell) => cell.trim().replace(/^"(.*)"$/s, '$1'));
   const [code = '', quantity] = cells;
   if (quantity === undefined || code === '') return undefined;
+  if (known.isBarCode(quantity) && !known.isBarCode(code)) {
+    return wrong(`${quoted(quantity)} is a bar code: write the code first, then how many`);
+  }
   if (/^[-+]?\d[\d.]*$/.test(quantity)) return severalOf(code, quantity, known) ?? lineOf('add', code, quantity);
   return known.isBarCode(code) ? wrong('the quantity after the code is missing') : undefined;
 }

@@ -106,8 +106,8 @@ test('reads the file of a data collector, with a header, commas or semicolons', 
   ]) {
     expect(afters(await count(shop, lines, '--dry-run --json'))).toEqual(['4 12', '5 2']);
   }
-  const wrong = await count(shop, '8710841030181,1.5\n8710841030181,\n1,0\n');
-  expect(errorJson(wrong.stderr).error.faults.map(({ line }: { line: number }) => line)).toEqual([1, 2, 3]);
+  const wrong = await count(shop, '8710841030181,1.5\n8710841030181,\n1,0\n003278,8710841030181,12\n');
+  expect(errorJson(wrong.stderr).error.faults.map(({ line }: { line: number }) => line)).toEqual([1, 2, 3, 4]);
 });
 
 test.for([

@@ -126,9 +126,25 @@ test('asks about a number that was typed before the first scan', async ({ shop }
     await count(shop, `4\n94046\n${answer}\ndone\n`, [file, '--dry-run'], person);
     return scansIn(file);
   };
-  expect(await typed('x')).toEqual(['4 x1', '-', '94046 x4']);
-  expect(await typed('p')).toEqual(['4 x1', '94046']);
+  expect(await typed('x')).toEqual(['4 x1', '-', '94046', '-', '94046 x4']);
+  expect(await typed('p')).toEqual(['4 x1', '-', '94046', '4 x1']);
   expect(await typed('-')).toEqual(['4 x1', '-', '94046']);
+});
+
+test('keeps the first scan before it asks about the number before it', async ({ shop }) => {
+  await withCodes(shop);
+  const file = scanFile(shop);
+  let atQuestion: readonly string[] = [];
+  const onStderr = (text: string) => {
+    if (text.includes('4 beside scans')) atQuestion = scansIn(file);
+  };
+  const { stderr, report } = await count(shop, '4\n94046 x3\n', [file, '--dry-run', '--json'], { ...person, onStderr });
+  expect(atQuestion).toEqual(['4 x1', '-', '94046 x3']);
+  expect(scansIn(file)).toEqual(atQuestion);
+  expect(report.rows.map(({ petId, after }) => [petId, after])).toEqual([[6, 3]]);
+  expect(stderr.replace(/[\s│]+/g, ' ')).toContain(
+    '4 beside scans: is it a pet, or how many? Not answered, so not counted',
+  );
 });
 
 test('does not count a scan at an open question, and says so', async ({ shop }) => {
