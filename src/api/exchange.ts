@@ -179,7 +179,7 @@ class Exchange implements ReceivedResponse {
     if (interrupted?.aborted) return interrupted.reason;
     if (this.#timeLimit.hasPassed) {
       const what = hasHead ? 'it took longer than' : 'no response within';
-      return new NetworkFailure(`${what} ${timeout / 1000} s`, { cause: error, hasHead });
+      return new NetworkFailure(`${what} ${Math.round(timeout / 10) / 100} s`, { cause: error, hasHead });
     }
     if (error instanceof PetstockError) return error;
     // Errors of the network, undici and zlib have a code, except that of the HTTP parser. An error without a code is a

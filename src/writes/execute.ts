@@ -99,9 +99,9 @@ class Writer {
 
   /** Waits until the pets of some row may be free. */
   async #waitForOthers(ms = 0): Promise<TurnEnd> {
-    const { clock, interrupted, onDelay } = this.#context;
-    const why = this.#planner.busyText();
-    if (why !== undefined) void onDelay(why);
+    const { clock, interrupted, onWaitForOthers } = this.#context;
+    const busy = this.#planner.takeBusy();
+    if (busy !== undefined) void onWaitForOthers(busy.text, busy.ms);
     await clock.sleep(ms, interrupted);
     return {};
   }
@@ -174,7 +174,7 @@ class Writer {
 
   /** Returns a function that tells, during a wait for the turn, who has it, and ends a wait that is too long. */
   #turnWatch(): (waited: number) => Promise<void> {
-    const { history, turnWait, onTurnWait } = this.#context;
+    const { history, turnWait, onWaitForOthers } = this.#context;
     let isTold = false;
     return async (waited) => {
       if (waited < Math.min(turnWait.silent, turnWait.most)) return;
@@ -186,7 +186,7 @@ class Writer {
         throw new ConflictError(`For ${seconds} s, the service has been written to by ${who}. It may be stopped`);
       }
       isTold = true;
-      await onTurnWait(`Waiting for ${who}, which is writing to the service`);
+      await onWaitForOthers(`Waiting for ${who}, which is writing to the service`);
     };
   }
 

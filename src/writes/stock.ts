@@ -84,6 +84,7 @@ export interface PlanReader extends StockReader {
   /** Whether the service may have replicas that are behind. */
   readonly mayLag: boolean;
   onDelay(sentence: string): unknown;
+  onWaitForOthers(sentence: string, ms: number): unknown;
 }
 
 /** Pause before looking again at a pet that another run is writing, in milliseconds. */
@@ -159,14 +160,17 @@ async function lookUp(
 
 /** Waits while requests of other runs may be under way to some pets, because their stock may change. */
 async function waitForOthers(reader: PlanReader, petIds: PickedPets, run: string): Promise<void> {
-  const { clock, interrupted, onDelay } = reader;
+  const { clock, interrupted, onWaitForOthers } = reader;
   for (let isTold = false; ; ) {
     const { wait, run: other } = await lookUp(reader, run, petIds);
     if (wait === 0) return;
     if (!isTold && wait > 1000) {
       isTold = true;
       const seconds = Math.ceil(wait / 1000);
-      await onDelay(`A request of run ${other} may still reach the service; reading the stock in ${seconds} s`);
+      await onWaitForOthers(
+        `A request of run ${other} may still reach the service; reading the stock in ${seconds} s`,
+        wait,
+      );
     }
     await clock.sleep(Math.min(wait, busyPause), interrupted);
   }

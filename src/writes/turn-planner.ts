@@ -139,16 +139,20 @@ export class TurnPlanner {
     this.#size = Math.min(Math.max(1, rounds) * concurrency, 4 * count, turnSize.most);
   }
 
-  /** Returns why rows have to wait, as a sentence without a period; undefined if that was told, or is not worth it. */
-  busyText(): string | undefined {
+  /**
+   * Returns why rows have to wait, as a sentence without a period, and how long, in milliseconds; undefined if that was
+   * told, or is not worth it.
+   */
+  takeBusy(): { readonly text: string; readonly ms: number } | undefined {
     if (this.#busy === undefined) return undefined;
     const { run, until } = this.#busy;
     this.#busy = undefined;
-    const seconds = Math.ceil((until - this.#context.clock.monotonic()) / 1000);
+    const ms = until - this.#context.clock.monotonic();
+    const seconds = Math.ceil(ms / 1000);
     if (seconds <= 1 || until <= this.#toldUntil + busyPause) return undefined;
     this.#toldUntil = until;
     const whose = run === this.#run.run ? 'this run' : `run ${run}`;
-    return `A request of ${whose} may still reach the service; continuing in ${seconds} s`;
+    return { text: `A request of ${whose} may still reach the service; continuing in ${seconds} s`, ms };
   }
 
   /** Returns the rows of the next turn; none and a wait if all have to wait; neither if nothing is left to do. */

@@ -29,8 +29,8 @@ export interface WriteContext {
   random(): number;
   /** Tells why the command waits. `attempt`: how often it has tried in vain. */
   onDelay(sentence: string, attempt?: number): unknown;
-  /** Tells who has the turn that the command waits for. */
-  onTurnWait(sentence: string): unknown;
+  /** Tells which other command this one waits for. `ms`: how long it will wait, if that is known. */
+  onWaitForOthers(sentence: string, ms?: number): unknown;
 }
 
 /** What is to be done before the process is stopped, as by Ctrl-Z. */

@@ -124,7 +124,7 @@ export async function connect(
       // The sandbox is a single server: an older stock there comes from a reset.
       mayLag: env !== 'sandbox',
       onDelay: (sentence: string, attempt?: number) => messages.delayed(sentence, attempt),
-      onTurnWait: (sentence: string) => messages.waitingForTurn(sentence),
+      onWaitForOthers: (sentence: string, ms?: number) => messages.waitingForOthers(sentence, ms),
       // Each step runs even if the one before it fails, because open connections would keep the process from ending.
       close: () =>
         limits

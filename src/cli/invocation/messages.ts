@@ -144,9 +144,11 @@ export class Messages {
   /**
    * Shows which other command this one waits for.
    * @param sentence without a period
+   * @param ms how long it will wait, in milliseconds, if that is known. A short wait is told like any other delay
    */
-  waitingForTurn(sentence: string): void {
-    if (this.#line !== undefined && this.#isFree && !this.options.quiet) this.#draw(sentence);
+  waitingForOthers(sentence: string, ms = Number.POSITIVE_INFINITY): void {
+    if (ms <= 10_000) this.delayed(sentence);
+    else if (this.#line !== undefined && this.#isFree && !this.options.quiet) this.#draw(sentence);
     else if (!this.context.stderr.isTerminal || !this.options.quiet)
       void this.show(() => [`${sentence}.`], { always: true });
   }

@@ -112,6 +112,14 @@ test.for(unsure)('waits before the next set if a set to the current stock got a 
   expect(stderr).toContain('may still reach the service');
 });
 
+test('tells of a wait of more than 10 s for an earlier request also off a terminal', async ({ till }) => {
+  till.service.next('PATCH', commitThenDrop);
+  expect(await till.run('inventory set 1 12')).toMatchObject({ code: 0 });
+  const { code, stderr } = await till.run('inventory set 1 13 -q');
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^A request of run \S+ may still reach the service; continuing in \d\d s\.\n$/);
+});
+
 test('does not wait before the next set if the stock shows the previous write', async () => {
   for (const action of [commitThenDrop, commitThenAnswer(504)]) {
     const till = await openTill();

@@ -5,6 +5,7 @@ import { counted, grouped } from '../../../../inventory/items.ts';
 import { petLine } from '../../../../output/count-text.ts';
 import { wrap } from '../../../../output/text-width.ts';
 import { localTime } from '../../../../output/time.ts';
+import { quoted } from '../../../../shared/parsed.ts';
 import { earlierChanges } from '../../../runs/earlier-changes.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import type { CountedChanges } from './count-plan.ts';
@@ -95,7 +96,7 @@ function doubtOfChanges(found: readonly EarlierChange[], now: number): Doubt {
     title: `${were(pets, 'changed')} by other commands while this was counted, or shortly before. Check that the count has these units`,
     pets: found.map((row) => [
       row.petId,
-      `${change(row)} by ${runText(row, now)}${row.ref === undefined ? '' : `, ${row.ref}`}`,
+      `${change(row)} by ${runText(row, now)}${row.ref === undefined ? '' : `, ${quoted(row.ref)}`}`,
     ]),
     fact: `${were(pets, 'changed')} meanwhile`,
   };

@@ -98,7 +98,7 @@ test('names a delivery of the last two hours to a pet that is counted', async ({
   await shop.exits('inventory adjust 4 +50 --ref N-31', 0);
   const { stderr } = await count(shop, '4 x39\n', '--yes');
   expect(stderr).toContain('1 pet was changed by other commands');
-  expect(stderr).toMatch(/\n {2}4: \+50 by run \w{4} at .*, N-31\n/);
+  expect(stderr).toMatch(/\n {2}4: \+50 by run \w{4} at .*, "N-31"\n/);
   await shop.exits('inventory adjust 8 +1', 0);
   await shop.clock.advance(3 * 3600 * 1000);
   expect((await count(shop, '8 x6\n', '--yes')).stderr).not.toContain('other commands');
