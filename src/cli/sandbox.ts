@@ -21,12 +21,15 @@ export const inMemory = ':memory:';
  */
 export async function startSandbox(context: Context, options: Partial<ServiceOptions> = {}): Promise<RunningService> {
   const { FaultSpecError, startService } = await import('../service/index.ts');
-  const { state } = context.folders;
-  const { file = sandboxFile(state), clock = context.clock } = options;
-  const folder = dirname(resolve(file));
-  // Another file may be in any folder, such as the mount point of a volume, which belongs to root.
-  if (file === sandboxFile(state) || (file !== inMemory && !existsSync(folder))) makePrivateFolder(folder);
-  const key = options.key ?? (file === inMemory ? undefined : await sandboxKey(state));
+  const { folders } = context;
+  const { file = sandboxFile(folders.state), clock = context.clock } = options;
+  // In memory, a user without a home needs no folder, and reading `folders.state` would fail.
+  if (file !== inMemory) {
+    const folder = dirname(resolve(file));
+    // Another file may be in any folder, such as the mount point of a volume, which belongs to root.
+    if (file === sandboxFile(folders.state) || !existsSync(folder)) makePrivateFolder(folder);
+  }
+  const key = options.key ?? (file === inMemory ? undefined : await sandboxKey(folders.state));
   return startService({ ...options, file, key, clock }).catch((cause) => {
     if (cause instanceof FaultSpecError) {
       throw new UsageError(cause.message, { cause, hint: 'petstock sandbox serve --help' });

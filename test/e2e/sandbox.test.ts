@@ -1,7 +1,15 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Home, type ProgramOptions, runProgram, serveProgram, temporaryHome } from '../support/program.ts';
+import { isRoot } from '../support/capabilities.ts';
+import {
+  type Home,
+  type ProgramOptions,
+  runProgram,
+  serveProgram,
+  startProgram,
+  temporaryHome,
+} from '../support/program.ts';
 
 test('stores the sandbox in ~/.local/state, and nothing else in the home folder', async () => {
   const home = temporaryHome();
@@ -82,4 +90,14 @@ test.skipIf(process.platform !== 'linux')('serves from memory for a user without
   expect((await fetch(`${url}/inventory`, { headers: { Authorization: `Bearer ${key}` } })).status).toBe(200);
   program.kill('SIGTERM');
   expect(await program.result).toMatchObject({ code: 0 });
+});
+
+test.runIf(isRoot)('serves a stock in memory for a user without a home folder', async () => {
+  // This user has no account, whose home would be used without HOME.
+  const through = ['setpriv', '--reuid=54321', '--regid=54321', '--clear-groups'];
+  const env = { HOME: undefined, PETSTOCK_CONFIG_DIR: undefined, PETSTOCK_STATE_DIR: undefined };
+  const program = startProgram('sandbox serve --port 0 --file :memory:', { env, through });
+  await program.until('stderr', 'Serving at http://127.0.0.1:');
+  program.kill('SIGTERM');
+  expect((await program.result).code).toBe(0);
 });

@@ -4,6 +4,7 @@ import type { RunningService, ServiceOptions } from '../../../service/index.ts';
 import { variable } from '../../../settings/variables.ts';
 import { InterruptedError, UsageError } from '../../../shared/errors.ts';
 import { petstock, shellWord } from '../../../shared/hint.ts';
+import type { Context } from '../../context.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { inMemory, ownKey, startSandbox } from '../../sandbox.ts';
 import { define } from '../define.ts';
@@ -121,14 +122,14 @@ async function announce({ context, messages, results }: Invocation, service: Run
     await messages.note(`  export PETSTOCK_URL_STAGING=${url}`);
     await messages.note(`  export PETSTOCK_API_KEY_STAGING=${shellWord(key)}`);
   } else {
-    await messages.note(whereKeyIs(context.folders.state, key, values));
+    await messages.note(whereKeyIs(context, key, values));
   }
   if (results.wantsJson) await results.write(`${JSON.stringify({ url, key })}\n`);
 }
 
-function whereKeyIs(stateFolder: string, key: string, values: Values): string {
+function whereKeyIs({ folders }: Pick<Context, 'folders'>, key: string, values: Values): string {
   if (values.key !== undefined) return 'The key is the one you gave.';
-  return values.file !== inMemory && ownKey(stateFolder) === key
+  return values.file !== inMemory && ownKey(folders.state) === key
     ? "The key is the sandbox's own. To show it: petstock sandbox info --json"
     : 'The key is shown with --json.';
 }
