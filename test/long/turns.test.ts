@@ -101,7 +101,7 @@ async function round(program: string, random: () => number, disturb: Disturb, st
       ]),
     );
   };
-  await run('state', 'info');
+  await run('state', stateUrl === undefined ? 'info' : 'init');
   service.setFaults([]);
   const fresh = await stock();
   service.setFaults(chosen);
@@ -116,7 +116,9 @@ async function round(program: string, random: () => number, disturb: Disturb, st
     return start(['inventory', 'apply', file, '--yes', '--again', ...patience]);
   });
   for (const { child } of processes) disturb(child, random);
+  const stop = stateUrl === undefined ? undefined : terminating(stateUrl);
   await Promise.all(processes.map(({ ended }) => ended));
+  stop?.();
   service.setFaults([]);
   for (let tries = 0; tries < 15; tries += 1) {
     const runs: { run: string; state: string }[] = JSON.parse(
@@ -168,23 +170,19 @@ test.each([
   expect(await roundsOf(await patchedProgram([]), kind, disturb, rounds)).toEqual([]);
 });
 
+/** Terminates connections to a database until the returned function is called. */
+function terminating(url: string): () => void {
+  const others = "datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'petstock%'";
+  const one = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others} ORDER BY random() LIMIT 1`;
+  const timer = setInterval(() => void runSql(url, one).catch(() => {}), 200);
+  return () => clearInterval(timer);
+}
+
 test('every change counts once while backends of a shared state are terminated', async () => {
   const program = await patchedProgram([]);
   const problems: string[] = [];
   for (let index = 0; index < rounds; index += 1) {
-    const url = await temporaryDatabase();
-    const timer = setInterval(() => {
-      const others = "datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'petstock%'";
-      void runSql(
-        url,
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others} ORDER BY random() LIMIT 1`,
-      ).catch(() => {});
-    }, 200);
-    try {
-      problems.push(...(await round(program, seeded(seed * 1000 + index), killed, url)));
-    } finally {
-      clearInterval(timer);
-    }
+    problems.push(...(await round(program, seeded(seed * 1000 + index), killed, await temporaryDatabase())));
   }
   expect(problems).toEqual([]);
 });
