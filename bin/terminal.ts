@@ -47,6 +47,7 @@ function endOf(child: ChildProcess, unfound: readonly number[]): Pager['ended'] 
       resolve(how);
     };
     child.once('error', () => ended('missing'));
-    child.once('exit', (code) => ended(unfound.includes(code ?? 0) ? 'missing' : code ? 'failed' : 'left'));
+    // A pager that was ended by a signal has no code.
+    child.once('exit', (code) => ended(code === 0 ? 'left' : unfound.includes(code ?? -1) ? 'missing' : 'failed'));
   });
 }

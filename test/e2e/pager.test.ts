@@ -20,6 +20,7 @@ test('ends a list of 200,000 pets quietly if its pager quits early', async () =>
 
 test.each([
   ['the pager is missing', 'no-such-pager -x', /^Warning: The pager "no-such-pager -x" can't be run/],
+  ['the pager is killed', 'kill -9 $$', /^Warning: The pager "kill -9 \$\$" has failed/],
   ['there is no pager', undefined, /^Rate limit: /],
 ])('prints the whole list itself if %s', async (_why, PAGER, last) => {
   const { env } = await serve();

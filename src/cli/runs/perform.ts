@@ -33,6 +33,18 @@ export interface PlanOptions extends RunOptions {
   readonly keepPlan?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
 }
 
+/** The most pets that are warned of one by one. */
+const maxWarned = 20;
+
+/** Warns of stocks that go below zero, where no plan is shown that says so. */
+async function warnBelowZero({ messages }: Invocation, rows: readonly BulkRow[]): Promise<void> {
+  const below = rows.filter(({ result, after = 0 }) => result === 'planned' && after < 0);
+  for (const { petId, before, after } of below.slice(0, maxWarned)) {
+    await messages.warn(`Pet ${petId} goes BELOW ZERO: ${before} → ${after}`);
+  }
+  if (below.length > maxWarned) await messages.warn(`… and ${below.length - maxWarned} more`);
+}
+
 /**
  * Shows a plan, asks for confirmation, carries it out, and reports.
  * @returns the id of the run; undefined if no run was begun
@@ -106,13 +118,14 @@ function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): Run
   let onInterrupt = () => {};
   return {
     // A resumed run shows only the rows that are still open.
-    onPlan: (rows) => {
+    onPlan: async (rows) => {
       const open = job.resumed === undefined ? rows : rows.filter(({ result }) => openResults.has(result));
       if (job.resumed !== undefined && open.length === 0) {
         const isWritten = rows.every(({ result }) => result === 'applied');
         const outcome = isWritten ? 'were already written.' : `already have their outcome: ${countsSentence(rows)}`;
         return messages.note(`All rows of the run ${outcome}`);
       }
+      if (!context.stderr.isTerminal) await warnBelowZero(invocation, open);
       return showPreview(invocation, open, estimator, { asks, dryRun, names: job.names });
     },
     confirm: async (rows) => {

@@ -96,8 +96,6 @@ export class RowEvidence {
     const rounded = rows.flatMap((row) => this.#roundingText(row) ?? []);
     await this.#list(warn, rounded);
     await this.#list(isPlanShown ? note : warn, this.#addedUpTexts());
-    const belowZero = isPlanShown ? [] : rows.flatMap((row) => belowZeroText(row) ?? []);
-    await this.#list(warn, belowZero);
     await this.#list(warn, unexpectedTexts(rows, target.env));
     const { length } = misnamed;
     return length === 0 ? [] : [`with the name of another pet in ${counted(length, 'row')}`];
@@ -242,11 +240,6 @@ function compareNames(rows: ReadRows['forReader'], names: Names) {
     }
   }
   return { misnamed, renamed, confirmed };
-}
-
-function belowZeroText({ petId, before, after, result }: BulkRow): string | undefined {
-  if (result !== 'planned' || after === undefined || after >= 0) return undefined;
-  return `Pet ${petId} goes BELOW ZERO: ${before} → ${after}`;
 }
 
 /** Returns a warning if most rows expect another stock, unless they expect what was there before this change. */
