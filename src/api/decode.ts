@@ -51,11 +51,11 @@ const maxUnreadable = 1000;
 
 /**
  * Matches, in a field that has a number, a number that JavaScript may not have exactly: one of more than 15 characters,
- * or one that may be rounded to 0; and the quote of a string in its place. The quotes around the name are never part of a
- * longer text: there they would have a backslash in front.
+ * or one with a long exponent, which may be rounded to 0; and the quote of a string in its place. The quotes around the
+ * name are never part of a longer text: there they would have a backslash in front.
  */
 const inexactNumber = new RegExp(
-  String.raw`("(?:${numberFields.join('|')})"\s*:\s*)([-+.\deE]{16,}|[-.\d]+[eE]-\d{3,}|")`,
+  String.raw`("(?:${numberFields.join('|')})"\s*:\s*)([-+.\deE]{16,}|[-.\d]+[eE][-+]?\d{3,}|")`,
   'g',
 );
 
