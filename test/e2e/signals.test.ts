@@ -166,13 +166,15 @@ describe.runIf(canMakeFifos)('a closed terminal', () => {
     ['at a question', 'set 4 -5', true],
     ['at a question, and no signal comes', 'set 4 -5', false],
     // A count must not mistake a closed terminal for Ctrl-D.
-    ['in a count, and no signal comes', 'count --yes', false],
+    ['in a count, and no signal comes', 'count FILE --yes', false],
   ])('ends with SIGHUP, and writes nothing, if its terminal is closed: %s', async (_when, command, passesOn) => {
     const { env, untilSeen, journal } = await serve(command === 'get 1' ? { faults: ['GET /inventory:hang'] } : {});
     const home = temporaryHome();
     const ended = fifo(home);
     const through = onTerminalThatCloses(ended, passesOn);
-    const program = startProgram(`inventory ${command}`, { env, home, terminal: 80, through });
+    const program = startProgram(`inventory ${command.replace('FILE', join(home.folder, 'counts.txt'))}`, {
+      ...{ env, home, terminal: 80, through },
+    });
     if (command === 'get 1') await untilSeen(1);
     else if (command.startsWith('set')) await program.until('stdout', '(y/N)');
     else {

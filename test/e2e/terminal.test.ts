@@ -88,7 +88,7 @@ test('asks on plain lines without escape sequences if TERM is dumb', async () =>
   expect(code).toBe(0);
   expect(stdout).not.toContain('\x1b');
   for (const part of fragments(key)) expect(stdout).not.toContain(part);
-  const counted = startProgram('inventory count', { home, env, terminal: 80 });
+  const counted = startProgram(`inventory count ${join(home.folder, 'counts.txt')}`, { home, env, terminal: 80 });
   await counted.until('stdout', 'help for more');
   counted.type('4 x3\n');
   await counted.until('stdout', '4: 3');

@@ -173,13 +173,10 @@ export const topics = {
     {
       terms: {
         'state.db':
-          'one SQLite database with the rate limits of each key, the pets that commands are changing, and the runs of ' +
-          'this machine (petstock history list). While it is in use, state.db-wal and ' +
-          'state.db-shm belong to it; never copy or remove one of them alone',
+          'one SQLite database with the rate limits of each key and the runs of this machine (petstock history list). ' +
+          'While it is in use, state.db-wal and state.db-shm belong to it; never copy or remove one of them alone',
+        locks: 'files that a process locks while it writes to a service or writes a run; never remove them meanwhile',
         'codes-*.json': 'the content of a codes file when it was last read',
-        'leaving-*, highest-*, current-*, begun-contents':
-          'the rows that a command was about to send, the version of the state, and what runs were begun for. They show ' +
-          'what was written after a kill, or after an older copy of the state was restored',
         written: 'a hash of each file that petstock wrote and replaces without asking as long as it is unchanged',
         'sandbox.db': 'the stock of the sandbox',
         'sandbox.key': 'the key of the sandbox',

@@ -137,7 +137,7 @@ test.each(widths)('prints names and codes from a codes file in %i columns withou
   const codes = changeFile(shop, `code,petId,name\nA1,1,${forged}\nA2,2,${forged}\n`);
   await shop.run(['config', 'set', 'codes', codes]);
   const scans = { stdin: 'A1\nA2\nøHint: øcode\ndone\n', terminals: ['stdout', 'stderr'] as const };
-  await attack(shop, 'inventory count --new --yes', { terminal, ...scans });
+  await attack(shop, 'inventory count --yes', { terminal, ...scans });
   const reads = ['list', 'list --fields name', 'get 1', 'get 1 2', 'watch --now --for 1'];
   const commands = [...reads, 'set 1 5'].map((words) => `inventory ${words}`);
   for (const command of [...commands, 'history list', 'undo --last']) await attack(shop, command, { terminal });
