@@ -239,19 +239,6 @@ describe('one request that fails', () => {
     await expect(attempt(get, permit, options, use)).rejects.toThrow('Ctrl-C');
     expect([told, sent]).toEqual([['release'], []]);
   });
-
-  test.each<[number, object]>([
-    [429, { kind: 'refused', error: { status: 429, retryAfterSeconds: 7, notCarriedOut: true } }],
-    [503, { kind: 'failed', retryAfter: 7000, error: { status: 503, retryAfterSeconds: 7, notCarriedOut: false } }],
-    [500, { kind: 'failed', retryAfter: 7000, error: { status: 500 } }],
-    [501, { kind: 'done', value: 501 }],
-    [404, { kind: 'done', value: 404 }],
-    [200, { kind: 'done', value: 200 }],
-  ])('records the response to a request, and classifies its status %i', async (status, end) => {
-    const { permit, options, told } = createRig([answer(status, { 'retry-after': '7' })]);
-    expect(await attempt(get, permit, options, use)).toMatchObject(end);
-    expect(told).toEqual(['begin', 'record']);
-  });
 });
 
 describe('the facts about all attempts of a request', () => {
@@ -347,74 +334,10 @@ describe('the facts about all attempts of a request', () => {
     await expect(send(get, closing, use)).rejects.toMatchObject({ message: 'the gate' });
   });
 
-  test.each<[string, Step, string, number[]?]>([
-    ['a 503 with a wait', answer(503, { 'retry-after': '7' }), 'GET /inventory/7: the service returned 503', []],
-    ['a status', answer(502, {}, '{"code":"c","message":"Some words."}'), 'GET /inventory/7: the service returned 502'],
-    ['a reset', reset, `GET /inventory/7: t${failed.slice(1)}`],
-    ['no connection', lost, 'No connection to https://stock.example'],
-  ])('announces a retry after %s', async (_what, step, reason, sleeps = [250]) => {
-    const retries: object[] = [];
-    const { options, clock } = createRig([step, answer(200)], { onRetry: (retry) => retries.push(retry) });
-    expect(await send(get, options, use)).toBe(200);
-    expect(retries).toEqual([{ reason, attempt: 1, of: 4 }]);
-    expect(clock.sleeps).toEqual(sleeps);
-  });
-
   test('does not retry if the caller wants one attempt, and passes on a failure', async () => {
     const { options, sent } = createRig([refused, answer(502)]);
     await expect(send({ ...get, once: true }, options, use)).rejects.toMatchObject({ status: 429 });
     expect(await send({ ...get, once: true }, options, use)).toBe(502);
     expect(sent).toHaveLength(2);
   });
-});
-
-test.each([
-  ['GET', 301],
-  ['HEAD', 303],
-  ['PATCH', 307],
-  ['PATCH', 308],
-])('follows a %s redirected with %i below the base URL, even if it is sent only once', async (method, status) => {
-  const { options, sent } = createRig([answer(status, { location: '../x?a=1#b' }), answer(200)]);
-  expect(await send({ ...patch, method, once: true }, options, use)).toBe(200);
-  expect(sent).toEqual([`${method} ${url}`, `${method} ${baseUrl}/x?a=1#b`]);
-});
-
-test.each<readonly [string, string, number, string | undefined, string]>([
-  ['a redirect to a URL outside the base URL', 'GET', 302, '/other', 'a URL outside https://stock.example/v1. The'],
-  [
-    'a redirect to another address',
-    'GET',
-    302,
-    'https://other.example/v1/x',
-    'another address, https://other.example. The',
-  ],
-  ['a redirect to another scheme', 'GET', 302, 'mailto:a@b', 'another address, mailto:. The'],
-  ...['/v1/a%2f..', '/v1/..%2fx', '/v1/..%5Cx', '/v1/%', '/v1'].map(
-    (location) =>
-      [`a redirect to ${location}`, 'GET', 302, location, 'a URL outside https://stock.example/v1. The'] as const,
-  ),
-  [
-    'a redirect to an address of 100 characters',
-    'GET',
-    302,
-    `https://${'x'.repeat(92)}`,
-    `another address, https://${'x'.repeat(92)}. The`,
-  ],
-  [
-    'a redirect to an address of 101 characters',
-    'GET',
-    302,
-    `https://${'x'.repeat(93)}`,
-    `another address, https://${'x'.repeat(92)}…. The`,
-  ],
-  ['a redirect without a Location', 'GET', 302, undefined, 'returned a redirect (302) without a valid address'],
-  ['a redirect to an invalid URL', 'GET', 302, 'http://[', 'returned a redirect (302) without a valid address'],
-  ['a redirect that changes the method', 'PATCH', 302, '/v1/x', 'a PATCH with status 302. petstock does not follow'],
-  ['a redirect of a write sent once', 'PATCH', 307, '/v1/x', 'a PATCH to https://stock.example/v1/x. petstock did'],
-])('does not follow %s', async (_what, method, status, location, words) => {
-  const { options, permit, sent } = createRig([answer(status, location === undefined ? {} : { location })]);
-  const failed = sendOnce({ ...patch, method, permit }, options, use);
-  await expect(failed).rejects.toMatchObject({ name: 'FailureError', status, ...neither });
-  await expect(failed).rejects.toThrow(words);
-  expect(sent).toEqual([`${method} ${url}`]);
 });

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
-import { decodedChunks, wholeBody } from '../../src/api/body.ts';
+import { expect, test } from 'vitest';
+import { decodedChunks } from '../../src/api/body.ts';
 
 /** Yields the bytes in pieces of one reused buffer, like a socket that is read into one buffer. */
 async function* fromOneBuffer(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
@@ -12,27 +12,11 @@ async function* fromOneBuffer(bytes: Uint8Array, size: number): AsyncGenerator<U
   }
 }
 
-describe('wholeBody', () => {
-  const bound = { most: 10, of: 'GET /store/orders' };
-
-  it('accepts a body that is as long as the maximum', async () => {
-    const body = await wholeBody(fromOneBuffer(Buffer.from('0123456789'), 3), bound);
-    expect(Buffer.from(body).toString()).toBe('0123456789');
-  });
-
-  it('rejects a body that is one byte longer than the maximum, and names the request', async () => {
-    const reading = wholeBody(fromOneBuffer(Buffer.from('0123456789X'), 3), bound);
-    await expect(reading).rejects.toThrow('GET /store/orders');
-  });
-});
-
-describe('decodedChunks', () => {
-  it('decodes a body whose source overwrites the buffer of each chunk', async () => {
-    const text = Array.from({ length: 2000 }, (_, index) => `pet ${index * 7919}\n`).join('');
-    const body = fromOneBuffer(gzipSync(text), 50);
-    const chunks: Uint8Array[] = [];
-    const response = { status: 200, headers: { 'content-encoding': 'gzip' }, body, discard: () => {} };
-    for await (const chunk of decodedChunks(response)) chunks.push(chunk);
-    expect(Buffer.concat(chunks).toString()).toBe(text);
-  });
+test('decodes a body whose source overwrites the buffer of each chunk', async () => {
+  const text = Array.from({ length: 2000 }, (_, index) => `pet ${index * 7919}\n`).join('');
+  const body = fromOneBuffer(gzipSync(text), 50);
+  const chunks: Uint8Array[] = [];
+  const response = { status: 200, headers: { 'content-encoding': 'gzip' }, body, discard: () => {} };
+  for await (const chunk of decodedChunks(response)) chunks.push(chunk);
+  expect(Buffer.concat(chunks).toString()).toBe(text);
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/api/operations.ts';
-import { openShop, type Shop } from '../support/shop.ts';
-import { createClientRig, key, openClient } from './client-rig.ts';
+import { key, openClient } from './client-rig.ts';
 import { type Answerer, answer, item, stock } from './server.ts';
 
 describe('requests of the client', () => {
@@ -29,18 +28,6 @@ describe('requests of the client', () => {
     ]);
   });
 
-  test('requests the documented paths', async () => {
-    const { server, client } = await openClient([answer(200, '{}')]);
-    await client.getPayload(operations.getPet, { petId: 7n });
-    await client.getPayload(operations.listOrders, {});
-    await client.probe();
-    expect(server.requests.map(({ method, path, body }) => `${method} ${path}${body}`)).toEqual([
-      'GET /v1/pets/7',
-      'GET /v1/store/orders',
-      'GET /v1/inventory',
-    ]);
-  });
-
   test('sends any request and returns its response byte for byte', async () => {
     const { server, client } = await openClient([answer(200, Buffer.from([0, 255, 10]), { 'x-a': ['1', '2'] })]);
     const body = '{ "quantity" : 3 }\n';
@@ -63,43 +50,7 @@ describe('requests of the client', () => {
   });
 });
 
-describe('a client of the sandbox', () => {
-  const visit = ({ service, clock }: Shop) => createClientRig({ url: service.url, key: service.key, clock });
-
-  test('learns the limits from a response', async () => {
-    const { client, limits, clock } = visit(await openShop({ plan: 'free' }));
-    await client.probe();
-    expect(limits.lastSeen).toMatchObject({ limit: 60, remaining: 59, resetAt: clock.now() + 40_000 });
-  });
-
-  test('reads a list without rate limit headers, and reports no limits', async () => {
-    const faults = ['*:without=x-ratelimit-limit,x-ratelimit-remaining,x-ratelimit-reset,date'];
-    const { list, limits } = visit(await openShop({ faults }));
-    expect(await list()).toHaveLength(24);
-    expect(limits.lastSeen).toBeUndefined();
-  });
-});
-
 describe('responses to the client', () => {
-  test('reads JSON with a byte order mark, and UTF-8 that is split between any two bytes', async () => {
-    const bytes = Buffer.from(`\uFEFF[{"petId":7,"quantity":3,"status":"vergeben 🐱"}]`);
-    const { list } = await openClient([
-      (response) => {
-        response.writeHead(200);
-        for (const byte of bytes) response.write(Buffer.of(byte));
-        response.end();
-      },
-    ]);
-    expect(await list()).toEqual([{ petId: 7n, quantity: 3, status: 'vergeben 🐱' }]);
-  });
-
-  test('names the request whose response is not JSON', async () => {
-    const { client } = await openClient([answer(200, 'OK')]);
-    await expect(client.getPayload(operations.getPet, { petId: 1n })).rejects.toThrow(
-      'The response to GET /pets/1 is not valid JSON',
-    );
-  });
-
   test.each([
     [1000, 'no such pet'],
     [1_100_000, undefined],
@@ -141,12 +92,5 @@ describe('responses to the client', () => {
     await expect(list()).rejects.toMatchObject({ name: 'AuthError' });
     await expect(client.probe()).rejects.toMatchObject({ name: 'AuthError' });
     expect(sentAt()).toHaveLength(2);
-  });
-
-  test('returns the failure of a raw request as a value instead of throwing it', async () => {
-    const { client } = await openClient([answer(404, '{"code":"c","message":"m","status":404}')]);
-    const { failure, body } = await client.request('POST', '/x', '{}');
-    expect(failure).toMatchObject({ name: 'NotFoundError' });
-    expect(Buffer.from(body).toString()).toContain('"m"');
   });
 });

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
 import { expect } from 'vitest';
 import { generateKey } from '../../src/service/index.ts';
+import { addressBuckets } from '../../src/service/limits/admission.ts';
 import { NOON, outcome, rate, start, test } from './support.ts';
 
 test.for([
@@ -33,10 +35,24 @@ test('rejects requests without a valid key with 401, and limits them per address
   expect(outcome(await service.get('/inventory', { key: null }))).toBe('401 missing_api_key');
 });
 
-test('generates 100 different keys that consist of psk_ and 36 characters', () => {
-  const keys = Array.from({ length: 100 }, generateKey);
-  for (const key of keys) expect(key).toMatch(/^psk_[0-9A-Za-z]{36}$/);
-  expect(new Set(keys).size).toBe(100);
+test('forgets the oldest of 10,000 addresses when another address comes', () => {
+  const buckets = addressBuckets(60_000);
+  const left = (address: string) => buckets.peek(address, NOON).remaining;
+  for (let at = 0; at < 10_000; at += 1) buckets.admit(`${at}`, NOON);
+  buckets.admit('9999', NOON);
+  expect([left('0'), left('1'), left('9999')]).toEqual([599n, 599n, 598n]);
+  buckets.admit('new', NOON);
+  expect([left('0'), left('1'), left('new')]).toEqual([600n, 599n, 599n]);
+});
+
+test('generates different keys with a checksum', () => {
+  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  const keys = Array.from({ length: 50 }, generateKey);
+  expect(new Set(keys).size).toBe(50);
+  for (const key of keys) {
+    const [, random = '', sum = ''] = /^psk_(\w{30})(\w{6})$/.exec(key) ?? [];
+    expect([...sum].reduce((value, digit) => value * 62 + digits.indexOf(digit), 0)).toBe(crc32(random));
+  }
 });
 
 test.for([

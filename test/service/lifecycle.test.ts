@@ -80,6 +80,17 @@ test('answers requests in flight before it closes', async () => {
   await expect(service.get('/inventory')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
+test('changes nothing if a client disconnects in the middle of a request body', async ({ file }) => {
+  const service = await start({ file });
+  const before = (await service.get('/inventory')).text;
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  const head = `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}`;
+  const type = 'Content-Type: application/json\r\nContent-Length: 20';
+  socket.write(`${head}\r\n${type}\r\n\r\n{"quantity":5}`, () => socket.destroy());
+  await once(socket, 'close');
+  expect((await service.get('/inventory')).text).toBe(before);
+});
+
 test('waits for another writer of the file before it replaces the stock', async ({ file }) => {
   await (await start({ file })).close();
   const writer = new Worker(

@@ -1,5 +1,4 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished, test as plain } from 'vitest';
 import { type ServiceOptions, startService } from '../../src/service/index.ts';
@@ -64,8 +63,6 @@ export function clientOf({ url, key }: Served) {
     get: (path: string, given?: CallOptions) => call('GET', path, given),
     patch: (path: string, body: string | Uint8Array, given?: CallOptions) =>
       call('PATCH', path, { ...given, body, headers: { ...JSON_TYPE, ...given?.headers } }),
-    /** Sends bytes, and resolves with everything received until the connection ends. */
-    raw: (bytes: string) => raw(url, bytes),
   };
 }
 
@@ -108,22 +105,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function raw(url: string, bytes: string): Promise<string> {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve, reject) => {
-    let received = '';
-    const socket = connect(Number(port), hostname, () => socket.write(bytes));
-    socket
-      .setEncoding('utf8')
-      .on('data', (chunk) => {
-        received += chunk;
-      })
-      .on('error', reject)
-      .on('end', () => socket.destroy())
-      .on('close', () => resolve(received));
-  });
 }
 
 /** Returns the X-RateLimit headers as `limit/remaining/reset`. */
