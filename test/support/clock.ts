@@ -8,6 +8,8 @@ export interface TestClock extends Clock {
   advance(ms: number): void;
   /** Moves only the wall clock, as a person or NTP does. */
   step(ms: number): void;
+  /** Moves both clocks to the last deadline, and expires each on the way, as while nothing else happens. */
+  passDeadlines(): void;
   /** Expires every deadline, or only those of at most this many milliseconds. */
   expireDeadlines(most?: number): void;
 }
@@ -20,7 +22,7 @@ export function createTestClock(start = Date.UTC(2026, 0, 15, 12, 0, 20)): TestC
   let wall = start;
   let monotonic = 1000;
   const sleeps: number[] = [];
-  const deadlines = new Map<() => void, number>();
+  const deadlines = new Map<() => void, { readonly ms: number; readonly due: number }>();
   const advance = (ms: number) => {
     wall += ms;
     monotonic += ms;
@@ -43,11 +45,18 @@ export function createTestClock(start = Date.UTC(2026, 0, 15, 12, 0, 20)): TestC
     deadline: (ms, onPassed) => {
       // The function itself can't be the key, because two deadlines may have the same function.
       const passed = () => onPassed();
-      deadlines.set(passed, ms);
+      deadlines.set(passed, { ms, due: monotonic + ms });
       return { clear: () => void deadlines.delete(passed) };
     },
+    passDeadlines: () => {
+      const inOrder = [...deadlines].toSorted(([, one], [, other]) => one.due - other.due);
+      for (const [passed, { due }] of inOrder) {
+        advance(Math.max(0, due - monotonic));
+        passed();
+      }
+    },
     expireDeadlines: (most = Number.POSITIVE_INFINITY) => {
-      for (const [passed, ms] of deadlines) if (ms <= most) passed();
+      for (const [passed, { ms }] of deadlines) if (ms <= most) passed();
     },
   };
 }
