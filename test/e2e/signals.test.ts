@@ -189,6 +189,32 @@ describe.runIf(canMakeFifos)('a closed terminal', () => {
   });
 });
 
+test('goes on after Ctrl-Z and fg, and lets others write meanwhile', async () => {
+  const { store, env, journal, untilSeen } = await serve({
+    ...{ pets: 30, ids: 'small', limits: { minute: 20, day: 100_000 }, windowSeconds: 2, ban: false },
+    faults: ['PATCH /inventory/*:delay=20'],
+  });
+  const home = temporaryHome();
+  const stock = () => Array.from(store.items(), ({ quantity }) => Number(quantity));
+  const before = stock();
+  const file = join(home.folder, 'changes.csv');
+  writeFileSync(file, `petId,delta\n${before.map((_, index) => `${index + 1},1000\n`).join('')}`);
+  const shell = ['bash', '--norc', '-ic', '"$@"; echo stopped; read -r line; fg; echo "ended with $?"', 'sh'];
+  const program = startProgram(['inventory', 'apply', file, '--yes', '--concurrency', '2'], {
+    ...{ env, home, terminal: 100, through: shell },
+  });
+  await untilSeen(5);
+  program.type('\x1a');
+  await program.until('stdout', 'stopped\r\n');
+  expect(stock()).not.toEqual(before.map((quantity) => quantity + 1000));
+  const other = await runProgram('inventory adjust 30 +1 --max-wait 10', { env, home });
+  expect(other).toMatchObject({ code: 0 });
+  program.type('\n');
+  await program.until('stdout', 'ended with 0');
+  expect(stock()).toEqual(before.map((quantity, index) => quantity + 1000 + (index === 29 ? 1 : 0)));
+  expect(journal().filter(({ status }) => status === 429)).toEqual([]);
+});
+
 test('stops retrying on Ctrl-C', async () => {
   const env = { PETSTOCK_URL_STAGING: `http://127.0.0.1:${await freePort()}/v1`, PETSTOCK_API_KEY: 'psk_0123456789' };
   const program = startProgram('inventory list --debug', { env });
