@@ -1,15 +1,15 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { GateFile } from '../../src/rate-limit/gate-file.ts';
 import { knownLimits } from '../../src/rate-limit/known-limits.ts';
-import { clearLimits, knownKeys, type LimitsStore, limitsInMemory } from '../../src/rate-limit/limits-row.ts';
+import { knownKeys, type LimitsStore, limitsInMemory } from '../../src/rate-limit/limits-row.ts';
 import { PermitExpiredError, type ResponseHead } from '../../src/rate-limit/permits.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
 import { openSqlite } from '../../src/state/sqlite.ts';
 import { newFolder } from '../support/new-folder.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
-import { createRig, known, ok, refused, scope, told, unaborted, unavailable } from './rig.ts';
+import { createRig, known, ok, refused, told, unaborted } from './rig.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const second = 1000;
@@ -39,7 +39,6 @@ test('returns the last reported limits, and subtracts later requests from the kn
 });
 
 const at = (ms: number) => new Date(start + ms).toUTCString();
-const { date: _date, ...withoutDate } = told(0, 40 * second, start);
 const ofThousand = { 'x-ratelimit-limit': '1000' };
 const asking = (retryAfter: string | undefined, resetIn = 5 * second) =>
   refused({ ...told(1, resetIn, start), 'retry-after': retryAfter });
@@ -51,24 +50,12 @@ const withRetryAfter = (status: number, retryAfter: string): ResponseHead => ({
 // These tests run under TZ=America/New_York.
 test.each<[string, ResponseHead | readonly ResponseHead[], number]>([
   ['a spent window', ok(told(0, 40 * second, start)), fortySeconds],
-  ['a spent window, by a service clock 30 s behind ours', ok(told(0, 40 * second, start - 30 * second)), fortySeconds],
   ['a spent window, by a service clock a day ahead of ours', ok(told(0, 40 * second, start + day)), fortySeconds],
-  ['a spent window without a Date, by the local clock', ok(withoutDate), 40_000],
-  ['a window that has ended already', ok(told(0, -10 * second, start)), 0],
   ['a reset in the year 9999', ok({ ...told(0, 40 * second, start), 'x-ratelimit-reset': '253402300799' }), 0],
   ['a limit of 1000 with a reset 45 s away: a minute', ok({ ...told(0, 45 * second, start), ...ofThousand }), 45_010],
-  ['a 429 without headers', refused(), 60_000],
   ['a 429 without headers after an answer that reported a reset', [ok(told(5, 40 * second, start)), refused()], 60_000],
   ['Retry-After beside an earlier reset', asking('60'), 60_000],
-  ['Retry-After: 0', asking('0'), 1000],
-  ['Retry-After: -1', asking('-1'), 60_000],
-  ['Retry-After: 1.5', asking('1.5'), 60_000],
-  ['Retry-After: garbage', asking('soon'), 60_000],
   ['Retry-After twice', refused({ 'retry-after': ['30', '70'] }), 70_000],
-  ['a Retry-After date in IMF-fixdate', asking('Thu, 15 Jan 2026 12:01:20 GMT'), 60_000],
-  ['a Retry-After date in RFC 850', asking('Thursday, 15-Jan-26 12:01:20 GMT'), 60_000],
-  ['a Retry-After date in asctime', asking('Thu Jan 15 12:01:20 2026'), 60_000],
-  ['an empty Retry-After: the end of the window', asking('', 40 * second), 40_000],
   ['no Retry-After: the end of the window', asking(undefined, 40 * second), 40_000],
   [
     'a Retry-After date of a clock that is days ahead',
@@ -85,13 +72,7 @@ test.each<[string, ResponseHead | readonly ResponseHead[], number]>([
     [ok(told(50, 40 * second, start)), refused({ date: at(-60_000), 'retry-after': at(60_000) })],
     120_000,
   ],
-  ...[301, 401, 403, 404, 408, 500, 503, 520].map((status): [string, ResponseHead, number] => [
-    `a ${status} with Retry-After`,
-    withRetryAfter(status, '30'),
-    30_000,
-  ]),
-  ['a 200 with Retry-After', withRetryAfter(200, '30'), 0],
-  ['a 503 with Retry-After: 0', withRetryAfter(503, '0'), 0],
+  ['a 403 with Retry-After', withRetryAfter(403, '30'), 30_000],
 ])('waits exactly as long as needed after %s', async (_what, answers, wait) => {
   const { announced, ask, waitAfter } = createRig({ maxWait: hour });
   const [last = ok(), ...earlier] = [answers].flat().toReversed();
@@ -113,14 +94,6 @@ test.each([
   await expect(limits.admitOne(unaborted)).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 1 });
   clock.advance(second);
   await limits.admitOne(unaborted);
-});
-
-test('fails at once after a Retry-After of 14 h, in every process, with the time that is left', async () => {
-  const { clock, ask, beside } = createRig();
-  await ask(refused({ 'retry-after': `${14 * 3600}` }));
-  clock.advance(hour);
-  await expect(beside().limits.admitOne(unaborted)).rejects.toMatchObject({ retryAfterSeconds: 13 * 3600 });
-  expect(clock.sleeps).toEqual([]);
 });
 
 describe('a wall clock that is stepped', () => {
@@ -185,14 +158,6 @@ test('refuses every process after three 429s in a row until the gate lifts', asy
   await expect(limits.admitOne(unaborted)).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 5 });
   clock.advance(5000);
   await limits.admitOne(unaborted);
-});
-
-test('ends with exit code 5 where a wait that a 503 asked for is longer than the command may wait', async () => {
-  const { clock, ask, beside } = createRig();
-  await ask(unavailable('30'));
-  const refusal = { kind: 'unavailable', retryAfterSeconds: 30 };
-  await expect(beside({ maxWait: 20_000 }).limits.admitOne(unaborted)).rejects.toMatchObject(refusal);
-  expect(clock.sleeps).toEqual([]);
 });
 
 test("reports a spent limit, not an outage, if the limit lasts longer than a 503's Retry-After", async () => {
@@ -418,16 +383,6 @@ describe('a state that fails', () => {
   });
 });
 
-test('the state and the file are read only by this user, and a gate in the other folder counts', async () => {
-  const [first, second] = [newFolder(), newFolder()];
-  const { ask, beside, clock } = createRig({ folders: [first, second] });
-  chmodSync(first, 0o500);
-  await ask(refused({ 'retry-after': '60' }));
-  chmodSync(first, 0o700);
-  await beside({ store: limitsInMemory(clock) }).ask(ok());
-  expect(clock.monotonic()).toBe(60_000);
-});
-
 describe('the limits of all keys', () => {
   const opened = async () => {
     const folder = newFolder();
@@ -450,17 +405,6 @@ describe('the limits of all keys', () => {
       ['3', '', clock.now() + 5000],
     ]);
     expect(await knownKeys(undefined, gates, clock)).toHaveLength(2);
-    await store.close();
-  });
-
-  test('are forgotten for one key when they are cleared, but not its requests in flight', async () => {
-    const { ask, store, gates, clock, limits } = await opened();
-    await ask(refused({ 'retry-after': '60', ...told(0, 40 * second, clock.now()) }));
-    await clearLimits(store, gates, scope);
-    const [key] = await knownKeys(store, gates, clock);
-    expect(key?.state).toMatchObject({ windows: {}, gate: { at: 0 }, episodes: 0, target: 'staging' });
-    await limits.admitOne(unaborted);
-    expect(clock.sleeps).toEqual([]);
     await store.close();
   });
 });

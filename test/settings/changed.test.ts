@@ -36,13 +36,4 @@ describe('config with an output format', () => {
     expect(state.stdout).not.toContain('secret');
     expect(JSON.parse(state.stdout)).toMatchObject({ name: 'state-url', changed: true });
   });
-
-  test('prints only a sentence for config set without a format, even if nothing changes', async ({ config }) => {
-    expect(await config.says('set confirm always')).toBe('Set confirm to always in FILE\n');
-    expect(await config.says('set confirm always')).toBe('confirm is already always in FILE\n');
-    expect(await config.says('set-url https://a.example/v1')).toMatch(/^Stored the URL/);
-    expect(await config.says('set-url https://a.example/v1')).toMatch(
-      /^https:\/\/a.example\/v1 is already the URL of staging/,
-    );
-  });
 });

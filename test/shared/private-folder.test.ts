@@ -1,13 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { isMainThread } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { FailureError } from '../../src/shared/errors.ts';
 import { makePrivateFolder, requirePrivateFolder } from '../../src/shared/private-files.ts';
-import { bundled } from '../support/bundled.ts';
 import { isRoot } from '../support/capabilities.ts';
 import { newFolder } from '../support/new-folder.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
@@ -54,25 +50,6 @@ test('creates a missing folder and its parents, which only this user can open', 
   expect([modeOf(path), modeOf(join(path, '..')), modeOf(join(path, '../..'))]).toEqual([0o700, 0o700, 0o700]);
 });
 
-test('creates a missing folder in several processes at once', async () => {
-  const parent = join(newFolder(), 'x', 'y');
-  const module = JSON.stringify(await bundled('src/shared/private-files.ts'));
-  const script = `
-    const { makePrivateFolder } = await import(${module});
-    process.stdin.resume().once('end', () => {
-      for (let made = 0; made < 100; made += 1) makePrivateFolder(process.argv[1] + '/' + made + '/a/b');
-      process.stdout.write('made');
-    });
-    process.stderr.write('ready');`;
-  const words = ['--input-type=module', '-e', script, parent];
-  const children = Array.from({ length: 3 }, () => spawn(process.execPath, words));
-  const made = children.map((child) => text(child.stdout));
-  await Promise.all(children.map((child) => once(child.stderr, 'data')));
-  for (const child of children) child.stdin.end();
-  expect(await Promise.all(made)).toEqual(['made', 'made', 'made']);
-  expect(fs.readdirSync(parent)).toHaveLength(100);
-}, 60_000);
-
 test.each(['700', '755', '711', '500', '2700', '1755'])(
   'uses a folder of the user with mode %s, and does not change it',
   (octal) => {
@@ -96,12 +73,6 @@ test.each([
 ])('refuses a folder with mode %s, and does not change it', (octal, reason) => {
   const mode = Number.parseInt(octal, 8);
   refused(folderOf(mode), mode, reason);
-});
-
-test('creates a folder below a shared folder with the sticky bit', () => {
-  const path = folderOf(0o1777);
-  makePrivateFolder(join(path, 'petstock'));
-  expect([modeOf(path), modeOf(join(path, 'petstock'))]).toEqual([0o1777, 0o700]);
 });
 
 const isOthers = (uid: number) => `it belongs to another user (uid ${uid}): choose a folder of your own`;
@@ -163,13 +134,6 @@ test.runIf(process.platform === 'linux').each([
 ])('refuses the folder %s', (path, named, reason) => {
   expect(() => makePrivateFolder(path)).toThrow(`The folder ${named} can't be used: ${reason}`);
 });
-
-test.each([
-  ['the name is too long', 'x'.repeat(300)],
-  ['null bytes', 'a\0b'],
-])('refuses a folder name with the reason "%s"', (reason, name) =>
-  expect(refusal(join(newFolder(), name))).toContain(reason),
-);
 
 const put = {
   missing: () => {},

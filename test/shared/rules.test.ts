@@ -1,12 +1,9 @@
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { isOursOrRoots, userOf } from '../../src/shared/account.ts';
-import { FailureError, failureText, memoryShortage, serviceQuotes, UnavailableError } from '../../src/shared/errors.ts';
-import { withOption, withValue } from '../../src/shared/hint.ts';
+import { expect, test } from 'vitest';
+import { FailureError, failureText, UnavailableError } from '../../src/shared/errors.ts';
 import { statusMeaning } from '../../src/shared/http-status.ts';
-import { endOfValue, skipSpace } from '../../src/shared/json-text.ts';
 import { orInterrupted } from '../../src/shared/or-interrupted.ts';
-import { capitalized, quoted, sentence } from '../../src/shared/parsed.ts';
+import { quoted } from '../../src/shared/parsed.ts';
 import { plainName } from '../../src/shared/sanitize.ts';
 import { isBusy, retryBusy, sqliteCodeOf, takeLock } from '../../src/shared/sqlite-engine.ts';
 import { newFolder } from '../support/new-folder.ts';
@@ -21,35 +18,6 @@ test.each<[string, number[]]>([
   ['failed', [100, 199, 201, 204, 206, 299, 500, 501, 503, 505, 519]],
 ])('gives the meaning %s to the statuses %j', (meaning, statuses) => {
   for (const status of statuses) expect(statusMeaning(status), `${status}`).toBe(meaning);
-});
-
-describe('the end of a JSON value in a text that may be cut off', () => {
-  test.each<[string, number | undefined]>([
-    ['12,', 2],
-    ['12', undefined],
-    ['true ]', 4],
-    ['"a",', 3],
-    ['"a\\",', undefined],
-    ['"a\\\\",', 5],
-    ['"a', undefined],
-    ['{"a":[1,{"b":"]}"}]} x', 20],
-    ['[[]', undefined],
-    ['[["]', undefined],
-    ['{"a":{}', undefined],
-    ['[],', 2],
-    ['{}', 2],
-  ])('finds the end of the JSON value in %s at %s', (text, end) => {
-    expect(endOfValue(text, 0)).toBe(end);
-    expect(endOfValue(`, ${text}`, 2)).toBe(end === undefined ? undefined : end + 2);
-  });
-
-  test.each([
-    [' \n\r\tx', 4],
-    ['x', 0],
-    ['  ', 2],
-    ['\u000b ', 0],
-    ['\u0000', 0],
-  ])('skips the white space of %j up to %i', (text, at) => expect(skipSpace(text, 0)).toBe(at));
 });
 
 test.each<[unknown, string]>([
@@ -75,58 +43,6 @@ test.each<[unknown, string]>([
 ])('describes %s as a clause: %s', (error, words) => expect(failureText(error)).toBe(words));
 
 test.each([
-  [undefined, false, []],
-  ['Some words.', false, ['Some words.']],
-  ['Some words.', true, []],
-  [' ', false, []],
-])("quotes the service's message %j below an error unless the error rewords it (%s)", (message, isReworded, shown) => {
-  const serviceError = message === undefined ? undefined : { code: 'c', message, status: 400 };
-  expect(serviceQuotes({ serviceError, isReworded })).toEqual(shown);
-});
-
-test.each([
-  [Object.assign(new RangeError('Array buffer allocation failed')), true],
-  [new RangeError('Invalid array length'), false],
-  [new Error('Array buffer allocation failed of a bug'), false],
-])('recognizes a lack of memory in %s: %s', (error, isShortage) => {
-  expect(memoryShortage(error) !== undefined).toBe(isShortage);
-});
-
-test.each([
-  [
-    ['list', '--env', 'stagng'],
-    ['list', '--env', 'staging'],
-  ],
-  [
-    ['list', '-e', 'stagng'],
-    ['list', '-e', 'staging'],
-  ],
-  [
-    ['list', '--env=stagng'],
-    ['list', '--env=staging'],
-  ],
-  [
-    ['list', '-estagng'],
-    ['list', '-estaging'],
-  ],
-  [
-    ['list', '-e=stagng'],
-    ['list', '-estaging'],
-  ],
-  [['stagng/x'], ['staging/x']],
-  [
-    ['list', 'stagng'],
-    ['list', 'stagng', '--env', 'staging'],
-  ],
-  [
-    ['list', '--env', 'other'],
-    ['list', '--env', 'other', '--env', 'staging'],
-  ],
-])('corrects the environment in %j', (argv, corrected) => {
-  expect(withValue(argv, ['-e', '--env'], 'stagng', 'staging')).toEqual(corrected);
-});
-
-test.each([
   ['a', '"a"'],
   ['x'.repeat(40), `"${'x'.repeat(40)}"`],
   ['x'.repeat(41), `"${'x'.repeat(39)}…"`],
@@ -134,24 +50,6 @@ test.each([
   ['😀'.repeat(41), `"${'😀'.repeat(39)}…"`],
   ['a\u202eb\n', '"a<U+202E>b<U+000A>"'],
 ])('quotes %j as %s', (text, shown) => expect(quoted(text)).toBe(shown));
-
-test.each([
-  [{ USER: 'ann', LOGNAME: 'ben', USERNAME: 'cem' }, 'ann'],
-  [{ LOGNAME: 'ben', USERNAME: 'cem' }, 'ben'],
-  [{ USERNAME: 'cem' }, 'cem'],
-])('reads the name of the user in the environment %j as %s', (env, name) => expect(userOf(env)).toBe(name));
-
-test('recognizes files of the user and of root, but not of another user', {
-  skip: process.geteuid === undefined,
-}, () => {
-  const user = process.geteuid?.() ?? 0;
-  expect([user, 0, user + 1].map(isOursOrRoots)).toEqual([true, true, false]);
-});
-
-test('capitalizes a clause, and ends a sentence once', () => {
-  expect(capitalized('a b')).toBe('A b');
-  expect(['a', 'a.', 'a!', 'a?', 'a.b'].map(sentence)).toEqual(['a.', 'a.', 'a!', 'a?', 'a.b.']);
-});
 
 test('waits for work or for an interruption, whichever comes first', async () => {
   const controller = new AbortController();
@@ -208,11 +106,6 @@ test('waits for a lock that another process has, as long as the caller says', ()
   expect(performance.now() - began).toBeGreaterThan(15);
   lock.close();
   takeLock(file).close();
-});
-
-test('adds an option before the words that follow --', () => {
-  expect(withOption(['list', '--', 'x'], '--force')).toEqual(['list', '--force', '--', 'x']);
-  expect(withOption(['list'], '--force')).toEqual(['list', '--force']);
 });
 
 test('shortens a name only if it is longer than the maximum', () => {

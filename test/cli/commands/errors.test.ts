@@ -187,6 +187,7 @@ test.for<readonly [command: string, meant: string]>([
   ['sandbox backup copy.db', 'sandbox info'],
   ['sandbox keys create', 'sandbox info'],
   ['-eprodution inventory list', '-eproduction inventory list'],
+  ['inventory list --env=prodution', 'inventory list --env=production'],
   // The last word may be a key.
   ['set-key psk_0123456789abcdefghijklmnopqrst', 'config set-key --help'],
   ['config set-ky anykeyofletters', 'config set-key --help'],

@@ -84,29 +84,6 @@ test.each([0, 2])('resends a write as often as --retries %i allows if it fails w
   }
 });
 
-test('takes the environment from --env, PETSTOCK_ENV, the setting or staging, in that order', async ({ shop }) => {
-  const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
-  const banner = async (command: string, PETSTOCK_ENV?: string) =>
-    /▸ (\w+)/.exec((await shop.run(command, { env: { ...production, PETSTOCK_ENV } })).stderr)?.[1];
-  expect(await banner('inventory set 4 1')).toBe('staging');
-  await shop.run('config set default-env production');
-  expect(await banner('inventory set 4 1')).toBe('production');
-  expect(await banner('inventory set 4 1', '')).toBe('production');
-  expect(await banner('inventory set 4 1', 'staging')).toBe('staging');
-  expect(await banner('inventory set 4 1 --env production', 'staging')).toBe('production');
-  expect(await banner('--env production inventory set 4 1', 'staging')).toBe('production');
-});
-
-test.for([
-  [{ PETSTOCK_URL_STAGING: undefined }, 2, "Hint: petstock config set-url 'https://<your-store>/v1' --env staging\n"],
-  [{ PETSTOCK_API_KEY_STAGING: undefined }, 4, 'Hint: petstock config set-key --env staging\n'],
-  [{ PETSTOCK_URL_STAGING: 'http://store.example/v1' }, 2, 'PETSTOCK_URL_STAGING'],
-  [{ PETSTOCK_URL_STAGING: 'https://store.example/' }, 2, '/v1'],
-] as const)('inventory list with the variables %o exits with %i', async ([env, code, told], { shop }) => {
-  const { stdout, requests } = await shop.exits('inventory list', code, told, { env });
-  expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
-});
-
 test('config get exits with 1 if the value is not set', async ({ shop }) => {
   const { stdout } = await shop.exits(
     'config get url',
