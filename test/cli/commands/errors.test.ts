@@ -1,9 +1,8 @@
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { type ExitCodeName, exitCodes } from '../../../src/shared/errors.ts';
 import { answers } from '../../support/scripted-actions.ts';
-import { errorJson, openShop, withEnv } from '../../support/shop.ts';
+import { errorJson, withEnv } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 
 const down = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
@@ -58,27 +57,19 @@ test.for(['inventory list', 'inventory get 4', 'inventory adjust 4 +1', 'invento
   },
 );
 
-describe('a 429 with a longer wait than the command may take', () => {
-  const commands = ['inventory set 1 5', 'inventory adjust 1 5'];
-  const body = '{"code":"slow","message":"Slow down.","status":429}';
-  const own = { code: 'slow', message: 'Slow down.' };
-
-  test.for([
-    ...commands.map((command) => [command, 'PATCH', 'a JSON', body, own] as const),
-    ...commands.map((command) => [command, 'PATCH', 'a text', 'Slow down.', { code: 'rate_limited' }] as const),
-    ...['inventory list', 'status'].map(
-      (command) => [command, 'GET', 'a text', 'Slow down.', { code: 'rate_limited' }] as const,
-    ),
-  ])(
-    '%s --json reports the wait after its %s gets a 429 with %s body',
-    async ([command, method, , text, told], { till }) => {
-      till.service.always(method, answers(429, { 'Retry-After': '120' }, text));
-      const { stderr } = await till.exits(`${command} --max-wait 5 --json`, 6);
-      expect(errorJson(stderr).error).toMatchObject({ ...told, status: 429, exitCode: 6 });
-      expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
-    },
-  );
-});
+test.for([
+  ['inventory set 1 5', 'PATCH', '{"code":"slow","message":"Slow down.","status":429}', { code: 'slow' }],
+  ['inventory adjust 1 5', 'PATCH', 'Slow down.', { code: 'rate_limited' }],
+  ['status', 'GET', 'Slow down.', { code: 'rate_limited' }],
+] as const)(
+  '%s --json reports the wait after its %s gets a 429 with the body %s',
+  async ([command, method, text, told], { till }) => {
+    till.service.always(method, answers(429, { 'Retry-After': '120' }, text));
+    const { stderr } = await till.exits(`${command} --max-wait 5 --json`, 6);
+    expect(errorJson(stderr).error).toMatchObject({ ...told, status: 429, exitCode: 6 });
+    expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
+  },
+);
 
 test('prints a single line for all retries of a request if there is no terminal', async ({ shop }) => {
   shop.service.setFaults(['GET /inventory:first=2:status=503']);
@@ -287,65 +278,4 @@ test('prints the rate limit only once in status', async ({ shop }) => {
   const { stdout, stderr } = await shop.run('status', { terminal: 100, env: { NO_COLOR: '1' } });
   expect(`${stdout}${stderr}`.match(/rate limit/gi)).toHaveLength(1);
   expect((await shop.run('status --json')).stderr).toContain('Rate limit: ');
-});
-
-/** The name of the exit code, the command, and the fault of the service. */
-const cases: readonly (readonly [exit: ExitCodeName, command: string, fault: string])[] = [
-  ['ok', 'inventory list', ''],
-  ['ok', '--version', ''],
-  ['ok', '--help', ''],
-  ['ok', 'inventory', ''],
-  ['failure', 'inventory list', '*:malform'],
-  ['usage', 'inventory lst', ''],
-  ['usage', 'inventory list --env nowhere', ''],
-  ['usage', 'inventory list --no-such-option', ''],
-  ['usage', '--env production inventory list', ''],
-  ['auth', 'inventory list', '*:status=401'],
-  ['unavailable', 'inventory list', '*:status=500'],
-  ['unavailable', 'api POST /inventory --timeout 0.05', '*:hang'],
-  ['rate-limited', 'inventory list', '*:status=429:retry-after=3000'],
-  ['conflict', 'inventory set 1 5 --expect 123456', ''],
-  ['not-found', 'inventory get 4242', ''],
-  ['not-found', 'inventory set 4242 5', ''],
-  ['not-found', 'pets get 4242', ''],
-  ['rejected', 'inventory set 1 5', '*:status=400'],
-  ['rejected', 'inventory list', '*:status=403'],
-];
-
-test.each(cases)('exits with the code for %s: %s (fault "%s")', async (exit, command, fault) => {
-  const code = exitCodes[exit];
-  for (const flag of exit === 'ok' ? [''] : ['', ' --json']) {
-    const shop = await openShop(fault === '' ? {} : { faults: [fault] });
-    // Lets a request that hangs time out.
-    const onSent = () => void (fault.endsWith(':hang') && setImmediate(() => shop.clock.expireDeadlines()));
-    const { stdout, stderr } = await shop.exits(`${command}${flag}`, code, [], { onSent });
-    if (exit === 'ok') return expect(stderr).not.toContain('Error: ');
-    expect(stdout).toBe('');
-    expect(stderr).not.toMatch(/defect|^ {4}at /m);
-    if (flag === '') expect(stderr).toMatch(/^Error: .+$/m);
-    else {
-      const [about, message] = [expect.any(String), expect.any(String)];
-      expect(errorJson(stderr).error).toMatchObject({ code: about, message, kind: exit, exitCode: code });
-    }
-  }
-});
-
-test('prints the report of a partial run on stdout, and an error with its run id on stderr', async () => {
-  const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
-  const { stdout, stderr } = await shop.exits('inventory apply - --yes -q --json', exitCodes.partial, [], {
-    stdin: 'petId,quantity\n4,1\n5,2\n',
-  });
-  const { run, counts } = JSON.parse(stdout);
-  expect(counts).toMatchObject({ applied: 1, failed: 1 });
-  expect(JSON.parse(stderr)).toMatchObject({ error: { kind: 'partial', exitCode: exitCodes.partial, run } });
-});
-
-test('prints nothing on stderr with -q if a command succeeds, but still reports a conflict', async ({ shop }) => {
-  const silent = { code: 0, stderr: '' };
-  const stdin = 'petId,quantity\n4,1\n5,2\n';
-  const commands = ['inventory apply - --yes', 'inventory list', 'history export', 'limits', 'undo --last --yes'];
-  for (const command of commands) expect(await shop.run(`${command} -q`, { stdin }), command).toMatchObject(silent);
-  const said = /^Error: Nothing was written: pet 4: .*\nHint: petstock /;
-  const conflict = { stdin: 'petId,quantity,expected\n4,1,77\n' };
-  await shop.exits('inventory apply - --yes -q', exitCodes.conflict, said, conflict);
 });

@@ -41,28 +41,6 @@ describe('JSON', () => {
     for (const absent of ['status', 'retryAfterSeconds', 'run'])
       expect(errorJson(stderr).error).not.toHaveProperty(absent);
   });
-
-  test.for([
-    ['inventory get 4242', 9, 'not-found'],
-    ['inventory set 4242 1', 9, 'not-found'],
-    ['inventory set 4 1 --expect 99', 7, 'conflict'],
-    ['inventory set 4 1.5', 2, 'usage'],
-    ['undo --last --yes', 9, 'not-found'],
-    ['inventory apply --resume latest --yes', 9, 'not-found'],
-    ['history show latest', 9, 'not-found'],
-    ['config get max-zero', 1, 'failure'],
-    ['api GET /nothing', 9, 'not-found'],
-    ['api PATCH /inventory/4 --data {}', 10, 'rejected'],
-  ] as const)('prints a JSON error for %s, with exit code %i and kind %s', async ([command, code, kind], { shop }) => {
-    const { stdout, stderr } = await shop.exits(`${command} --json`, code);
-    expect(stdout).toBe('');
-    expect(errorJson(stderr).error).toMatchObject({
-      kind,
-      exitCode: code,
-      code: expect.any(String),
-      message: expect.any(String),
-    });
-  });
 });
 
 test('sorts stores by name in config list', async ({ shop }) => {

@@ -2,20 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { newFolder } from '../../../support/new-folder.ts';
-import { test, withEnv } from '../../../support/shop.ts';
-
-const dead = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
-
-test.for([
-  ...['csv', 'tsv --header', 'json', 'ndjson', 'table'].map((format) => `inventory list --retries 0 -o ${format}`),
-  'inventory list --retries 0 -o csv --sort quantity',
-  ...['csv', 'json'].map((format) => `inventory export --retries 0 -o ${format}`),
-  'inventory get 1 --retries 0 -o csv',
-  'inventory list --retries 0 --summary -o csv',
-])('prints nothing on stdout if the service is down: %s', async (command, { shop }) => {
-  const { stdout } = await withEnv(shop, dead).exits(command, 5);
-  expect(stdout).toBe('');
-});
+import { test } from '../../../support/shop.ts';
 
 test('prints the CSV header of an empty list', async ({ shop }) => {
   const none = '--max-quantity -1000';
