@@ -104,7 +104,7 @@ function eventText(
       if (event.line !== undefined) return paint.red(`Line ${event.line} is ignored: ${event.why}`);
       return paint.red(withCode(event.code, `: ignored, ${event.why}`, width));
     case 'unanswered':
-      return paint.red(withCode(event.code, ': not counted, answer first', width));
+      return paint.red(withCode(event.code, ': not answered, so not counted', width));
     case 'lineCancelled':
       return withCode(event.line, ': cancelled', width);
     default:

@@ -36,6 +36,23 @@ test.each<readonly [string, ScanLine]>([
   ['42x3', { kind: 'add', code: '42x3', units: 1 }],
   ['blue*12A', { kind: 'add', code: 'blue*12A', units: 1 }],
   ['blue x large', { kind: 'add', code: 'blue x large', units: 1 }],
+  ['x3', { kind: 'many', units: 3 }],
+  ['+3', { kind: 'many', units: 3 }],
+  ['\u00d7 12', { kind: 'many', units: 12 }],
+  ['0003', { kind: 'many', units: 3 }],
+  ['\uff13', { kind: 'add', code: '\uff13', units: 1 }],
+  ['3 Stk.', { kind: 'many', units: 3 }],
+  ['42\u00d73', { kind: 'add', code: '42', units: 3 }],
+  [
+    '3*94047',
+    {
+      kind: 'either',
+      readings: [
+        { code: '3', units: 94_047 },
+        { code: '94047', units: 3 },
+      ],
+    },
+  ],
   ['-', { kind: 'back' }],
   ['', { kind: 'sum' }],
   ['  ', { kind: 'sum' }],
@@ -59,7 +76,9 @@ test.each([
   '= 42 -1',
   '= 42 40063813',
   '42*',
+  '42*0003',
   '- 42',
+  '-42 ',
   'done 42',
 ])('refuses the scanned line %j, and explains what to write', (line) => {
   expect(parseScanLine(line, nothing)).toEqual({
@@ -84,6 +103,13 @@ test.each<readonly [string, ScanLine]>([
   ['003278,94046,12', { kind: 'wrong', problem: '"94046" is a bar code: write the code first, then how many' }],
   ['3;PUP-1', { kind: 'wrong', problem: '"PUP-1" is a bar code: write the code first, then how many' }],
   ['3 x PUP-1', { kind: 'add', code: 'PUP-1', units: 3 }],
+  ['94046x3', { kind: 'either', readings: [{ code: '94046', units: 3 }] }],
+  ['3x94046', { kind: 'either', readings: [{ code: '94046', units: 3 }] }],
+  ['PUP-1 3', { kind: 'either', readings: [{ code: 'PUP-1', units: 3 }] }],
+  ['3\u00d794046', { kind: 'add', code: '94046', units: 3 }],
+  ['3*094046', { kind: 'either', readings: [{ code: '94046', units: 3 }] }],
+  ['3,094046', { kind: 'either', readings: [{ code: '94046', units: 3 }] }],
+  ['94046;0003', { kind: 'add', code: '94046', units: 3 }],
   ['SHELF*PUP-1', { kind: 'add', code: 'SHELF*PUP-1', units: 1 }],
   [
     '94046*94047',
@@ -117,7 +143,7 @@ test('reads a code as a pet id only if it is a 64-bit integer in canonical form'
 test('parses any scanned line, and reads a code with its units', () => {
   fc.assert(
     fc.property(anyText({ maxLength: 300 }), (line) => {
-      expect(parseScanLine(line, nothing).kind).toMatch(/^(add|set|back|comment|either|sum|done|wrong)$/);
+      expect(parseScanLine(line, nothing).kind).toMatch(/^(add|set|back|comment|either|many|sum|done|wrong)$/);
     }),
   );
   const code = fc

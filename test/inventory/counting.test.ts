@@ -20,6 +20,7 @@ const stock = new Map(Array.from({ length: 30 }, (_, index) => [BigInt(index), 9
 const typed = fc.constantFrom(
   ...['94046', '94047 x3', '3*94046', '94046*94047', '4006381333931', ']E04006381333931', 'case-6', 'case-6 x2'],
   ...['4', '12', '999', '4 x2', '= 4 7', '= 94046 0', '4,5', 'guppy', 'unknown-1', 'unknown-1 x2', '-', '-', ''],
+  ...['x3', '+12', '0003', '94046x3', '3*094046', '3*95000', 'yes', 'x 0'],
   ...['p', 'a', 'x', '1', '2', '4 x0', '= 4', '# note', 'help'],
 );
 
@@ -70,6 +71,27 @@ property(
       expect(kept).toEqual([]);
       expect(sumsOf(counting)).toEqual(before);
     }
+  },
+);
+
+property(
+  'loses no scan while a question is open',
+  [
+    fc.array(typed, { maxLength: 20 }),
+    fc.constantFrom(
+      ...([
+        ['94047', 7n],
+        ['guppy', 6n],
+        ['unknown-1', 'unknown-1'],
+      ] as const),
+    ),
+  ],
+  (lines, [scan, what]) => {
+    const counting = new Counting({ codes, stock });
+    for (const line of lines) counting.take(line);
+    const before = counting.tally.unitsOf(what);
+    expect(counting.take(scan).kept).toContain(scan);
+    expect(counting.tally.unitsOf(what)).toBe(before + 1);
   },
 );
 

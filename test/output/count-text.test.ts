@@ -73,7 +73,7 @@ test.each<[string, readonly bigint[], readonly bigint[], number, readonly string
 
 test('shows a question of a count with its choices, wrapped to the terminal', () => {
   const choices = [{ key: 'x', about: '12 units of Guppy', lines: [] }];
-  const event = { kind: 'asked', question: { text: '12 beside scans', choices } } as const;
+  const event = { kind: 'asked', question: { code: '12', otherwise: '', text: '12 beside scans', choices } } as const;
   const shown = (width: number) => eventLines(event, { sum, mode: 'count', names, paint, width }).map(visible);
   expect(shown(80)).toEqual(['␛[33m12 beside scans␛[39m', '  x  12 units of Guppy']);
   expect(shown(12).length).toBeGreaterThan(2);

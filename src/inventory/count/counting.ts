@@ -25,7 +25,7 @@ export type CountEvent =
   | { readonly kind: 'wrong'; readonly code: string; readonly why: string; readonly line: number | undefined }
   /** A line that had counted nothing was cancelled. */
   | { readonly kind: 'lineCancelled'; readonly line: string }
-  /** A line that came while a question was open. */
+  /** A question that was left without an answer. */
   | { readonly kind: 'unanswered'; readonly code: string }
   /** The line has two meanings, so it counts nothing until the question is answered. */
   | { readonly kind: 'asked'; readonly question: ScanQuestion }
@@ -42,8 +42,12 @@ export type CountEvent =
 
 /** A line with several meanings. Each choice has lines that mean one thing only. */
 export interface ScanQuestion {
+  /** What was typed. */
+  readonly code: string;
   readonly text: string;
   readonly choices: readonly ScanChoice[];
+  /** What else the line may mean, for a message where nobody can be asked. */
+  readonly otherwise: string;
 }
 
 interface ScanChoice {
@@ -102,7 +106,7 @@ export class Counting {
   /** The codes by which each pet was counted. */
   readonly codesOfPets = new Map<bigint, Set<string>>();
   readonly #entries: Entry[] = [];
-  /** Typed lines that were not counted because a question was open. */
+  /** The questions that were left without an answer. */
   readonly #unanswered: ErrorFault[] = [];
   #question: ScanQuestion | undefined;
   #hasBarCodes = false;
@@ -130,7 +134,8 @@ export class Counting {
   lookAhead(lines: readonly string[]): void {
     this.#hasBarCodes ||= lines.some((text) => {
       const line = parseScanLine(text, this.#texts);
-      return line.kind === 'either' || ((line.kind === 'add' || line.kind === 'set') && this.#isBarCode(line.code));
+      const read = line.kind === 'either' ? line.readings : line.kind === 'add' || line.kind === 'set' ? [line] : [];
+      return read.some(({ code }) => this.#isBarCode(code));
     });
   }
 
@@ -156,10 +161,12 @@ export class Counting {
       case 'wrong':
         return taken([this.#ignore(codeText(text), line.problem, reading)]);
       case 'either':
-        return this.#ask(codeText(text), this.#questionOfTwo(codeText(text), line.readings), reading);
+        return this.#ask(this.#questionOfReadings(codeText(text), line.readings), reading);
+      case 'many':
+        return this.#askOfLast(line.units, codeText(text), reading);
       default: {
         const question = this.#questionOf(line);
-        if (question !== undefined) return this.#ask(codeText(text), question, reading);
+        if (question !== undefined) return this.#ask(question, reading);
         if (isTyped && this.#isFirstBarCode(line)) return this.#countFirst(line, codeText(text), reading);
         // A typed number is kept with how many, so that it has one meaning wherever the file is read.
         const kept = line.isBare === true ? `${line.code} x1` : codeText(text);
@@ -217,6 +224,17 @@ export class Counting {
     return this.#questionOfNumber(code, last?.isBarCode === true ? last.code : undefined);
   }
 
+  /** Asks whether `x3` is how many of the line before it. Without one it is a mistake. */
+  #askOfLast(units: number, text: string, reading: Reading): TakenLine {
+    const scanned = this.#entries.at(-1)?.code;
+    if (scanned === undefined || units === 0) {
+      return taken([this.#ignore(text, 'write the code and how many on one line, such as 94046 x3', reading)]);
+    }
+    const choices = [this.#choiceOfMany(units, scanned), neither];
+    const question = { code: text, text: `${text}: is it how many of the line before?`, choices, otherwise: ofAScan };
+    return this.#ask(question, reading);
+  }
+
   #isFirstBarCode({ code, isBare }: AddedLine): boolean {
     return !this.#hasBarCodes && isBare !== true && this.#isBarCode(code);
   }
@@ -232,7 +250,7 @@ export class Counting {
     if (number === undefined) return taken([this.#count(line, text)], [text]);
     const cancelled = this.#cancelLast();
     const counted = this.#count(line, text);
-    const asked = this.#ask(number, this.#questionOfNumber(number, line.code), reading);
+    const asked = this.#ask(this.#questionOfNumber(number, line.code), reading);
     return taken([...cancelled.events, counted, ...asked.events], [...cancelled.kept, text]);
   }
 
@@ -247,23 +265,17 @@ export class Counting {
             { key: 'p', about: `pet ${this.#nameOf(petId)}`, lines },
             { key: 'a', about: 'so is each number in this count', lines, isForAll: true },
           ];
-    const many: ScanChoice[] =
-      scanned === undefined || Number(number) === 0
-        ? []
-        : [
-            {
-              key: 'x',
-              about: `${number} units of ${this.#nameOfCode(scanned)}`,
-              lines: ['-', `${scanned} x${number}`],
-            },
-          ];
-    return {
-      text: `${number} beside scans: is it a pet, or how many?`,
-      choices: [...pet, ...many, { key: '-', about: 'neither', lines: [] }],
-    };
+    const many = scanned === undefined || Number(number) === 0 ? [] : [this.#choiceOfMany(Number(number), scanned)];
+    const text = `${number} beside scans: is it a pet, or how many?`;
+    return { code: number, text, choices: [...pet, ...many, neither], otherwise: ofAScan };
   }
 
-  #questionOfTwo(text: string, readings: readonly ScannedUnits[]): ScanQuestion {
+  #choiceOfMany(units: number, scanned: string): ScanChoice {
+    const about = `${grouped(units)} ${units === 1 ? 'unit' : 'units'} of ${this.#nameOfCode(scanned)}`;
+    return { key: 'x', about, lines: ['-', `${scanned} x${units}`] };
+  }
+
+  #questionOfReadings(text: string, readings: readonly ScannedUnits[]): ScanQuestion {
     const choices = readings.map(({ code, units }, index): ScanChoice => {
       const what = this.#petOf(code) ?? code;
       const sum = this.tally.unitsOf(what) + units;
@@ -273,7 +285,8 @@ export class Counting {
         lines: [`= ${code} ${sum}`],
       };
     });
-    return { text: `${text}: both are bar codes`, choices: [...choices, { key: '-', about: 'neither', lines: [] }] };
+    const question = `${text}: what was counted?`;
+    return { code: text, text: question, choices: [...choices, neither], otherwise: 'a code that is not known' };
   }
 
   #nameOf(petId: bigint): string {
@@ -285,42 +298,44 @@ export class Counting {
     return petId === undefined ? code : (this.known.codes.names.get(petId) ?? code);
   }
 
-  #ask(text: string, question: ScanQuestion, reading: Reading): TakenLine {
+  #ask(question: ScanQuestion, reading: Reading): TakenLine {
     if (!reading.asks) {
       const meanings = question.choices.flatMap(({ about, lines, isForAll }) =>
         isForAll === true || lines.length === 0 ? [] : `${about} (write ${lines.at(-1)})`,
       );
-      if (meanings.length < 2) meanings.push('how many of a scan (write its code and how many on one line)');
-      return taken([this.#ignore(text, `it may be ${meanings.join(' or ')}`, reading)]);
+      if (meanings.length < 2) meanings.push(question.otherwise);
+      return taken([this.#ignore(question.code, `it may be ${meanings.join(' or ')}`, reading)]);
     }
     this.#question = question;
     return taken([{ kind: 'asked', question }]);
   }
 
+  /** Takes the answer to a question. Any other line that counts leaves the question, so that no scan is lost. */
   #answer(question: ScanQuestion, text: string, reading: Reading): TakenLine {
     const word = codeText(text);
     const choice = question.choices.find(({ key }) => key === word.toLowerCase());
     if (choice === undefined) {
-      if (word !== '' && reading.line === undefined) {
-        this.#unanswered.push({ line: this.#lines, message: `${quoted(word).slice(1, -1)}: it was not counted` });
-      }
-      const asked: CountEvent = { kind: 'asked', question };
-      return taken(word === '' ? [asked] : [{ kind: 'unanswered', code: word }, asked]);
+      const isAnswer = reading.line !== undefined || word === '' || (isWord(word) && !this.#isLine(word));
+      if (isAnswer) return taken([{ kind: 'asked', question }]);
+      return joined([this.leaveQuestion(), this.take(text, reading)]);
     }
     this.#question = undefined;
     this.#areNumbersIds ||= choice.isForAll === true;
-    const parts = choice.lines.map((line) => this.take(line, reading));
-    return taken(
-      parts.flatMap(({ events }) => events),
-      parts.flatMap(({ kept }) => kept),
-    );
+    return joined(choice.lines.map((line) => this.take(line, reading)));
   }
 
-  /** Leaves the open question without an answer, at the end of the input. */
-  leaveQuestion(): void {
-    if (this.#question === undefined) return;
-    this.#unanswered.push({ line: this.#lines, message: `${this.#question.text} Not answered, so not counted` });
+  /** Reports whether a word ends the count or is a pet, so that it can't be a mistyped answer. */
+  #isLine(word: string): boolean {
+    return /^done$/i.test(word) || this.known.codes.pets.has(word) || this.#onlyNamed(word) !== undefined;
+  }
+
+  /** Leaves the open question without an answer, if there is one. The file keeps a comment about it. */
+  leaveQuestion(): TakenLine {
+    if (this.#question === undefined) return taken([]);
+    const { code, text } = this.#question;
     this.#question = undefined;
+    this.#unanswered.push({ line: this.#lines, message: `${text} Not answered, so not counted` });
+    return taken([{ kind: 'unanswered', code }], [`# ${code}: not answered, so not counted`]);
   }
 
   #cancelLast(): TakenLine {
@@ -337,7 +352,8 @@ export class Counting {
     const what = pet ?? (problem === undefined ? (knownCode(codes, code) ?? code) : code);
     const ofCase = kind === 'add' ? (codes.units.get(knownCode(codes, code) ?? '') ?? 1) : 1;
     const step = this.tally[kind](what, units * ofCase);
-    this.#entries.push({ text, isInFile: true, code, isBarCode: this.#isBarCode(code), isBare });
+    const scanned = kind === 'add' ? { code } : {};
+    this.#entries.push({ text, isInFile: true, ...scanned, isBarCode: this.#isBarCode(code), isBare });
     if (pet === undefined) return { kind: 'unknown', code, why: problem ?? this.#whyUnknown(code), units: step.after };
     if (code !== `${pet}`) this.codesOfPets.set(pet, (this.codesOfPets.get(pet) ?? new Set()).add(code));
     return { kind: 'counted', code, step };
@@ -366,6 +382,18 @@ export class Counting {
     const id = petIdOfCode(code);
     return id === undefined || mayBeBarCode(id) ? 'not a known code' : 'there is no such pet';
   }
+}
+
+const neither: ScanChoice = { key: '-', about: 'neither', lines: [] };
+/** What a number may mean besides the choices of its question. */
+const ofAScan = 'how many of a scan (write its code and how many on one line)';
+
+function joined(parts: readonly TakenLine[]): TakenLine {
+  return {
+    events: parts.flatMap(({ events }) => events),
+    kept: parts.flatMap(({ kept }) => kept),
+    isDone: parts.some(({ isDone }) => isDone),
+  };
 }
 
 function taken(events: readonly CountEvent[], kept: readonly string[] = []): TakenLine {

@@ -11,7 +11,8 @@ export interface ScannedUnits {
  * The meaning of a line in a count:
  *
  * - `add` counts `units` more, from 1; `set` sets the total, from 0
- * - `either`: two bar codes with a sign between them. Each reading says which of them is counted how often
+ * - `either`: a code and how many, but it is not clear which is which. Each reading is one meaning
+ * - `many`: only how many, without a code
  * - `back` cancels the line before
  * - `sum` shows the sum so far
  * - `done` ends the count
@@ -27,6 +28,7 @@ export type ScanLine =
       readonly isBare?: boolean;
     })
   | { readonly kind: 'either'; readonly readings: readonly ScannedUnits[] }
+  | { readonly kind: 'many'; readonly units: number }
   | { readonly kind: 'wrong'; readonly problem: string }
   | { readonly kind: 'back' | 'sum' | 'done' | 'comment' };
 
@@ -44,7 +46,11 @@ export interface KnownTexts {
 const bounds = { add: [1, 99_999], set: [0, 9_999_999] } as const;
 const maxCode = 200;
 /** Matches lines with a special meaning. A code can't be one of them. */
-const commands = /^(?:-|done|=.*|\d+(?:\s+[x\u00d7]|\s*\*)\s*\d+)?$/is;
+const commands = /^(?:-|done|=.*|\d+(?:\s+x|\s*[*\u00d7])\s*\d+)?$/is;
+/** Matches how many without a code: `x3`, `+3`, `0003`, `3 pcs`. */
+const manyOnly = /^(?:[x\u00d7*+]\s*(\d{1,5})|0+(\d{1,3})|(\d{1,3})(?:\.| ?(?:stk|pcs?|pieces?|units?)\.?))$/iu;
+/** From this number on, `3*12345` may also be three of a code that is not known. */
+const leastCode = 10_000;
 /** Matches a GS1 code, which begins with at least 16 digits for a product or delivery. GS separates its fields. */
 const gs1 = /(?<!\S)(?:\][A-Za-z][0-9A-Za-z])?0[0-2]\d{14}\S*/g;
 /** Matches the first line of a data collector's file: `Barcode;Qty`. */
@@ -65,19 +71,31 @@ export function parseScanLine(line: string, known: KnownTexts): ScanLine {
   }
   if (text.startsWith('=')) return parseSetting(text);
   if (/^\d{1,3}$/.test(text)) return { ...whole, isBare: true };
+  const many = manyOnly
+    .exec(text.normalize('NFKC'))
+    ?.slice(1)
+    .find((number) => number !== undefined);
+  if (many !== undefined) return { kind: 'many', units: Number(many) };
   // The separator needs a space before an x: `42x3` is a code. It comes last: `Sand x 5 x2` is two of `Sand x 5`.
-  const [, left, right = ''] = /^(.*\S)(?:\s+[x\u00d7]\s*|\s*\*\s*)(\S.*)?$/is.exec(text) ?? [];
+  const [, left, right = ''] = /^(.*\S)(?:\s+x\s*|\s*[*\u00d7]\s*)(\S.*)?$/is.exec(text) ?? [];
   const isKnown = left !== undefined && (known.isBarCode(left) || known.isName(left));
   if (text.startsWith('#') && !isKnown) return { kind: 'comment' };
   if (left !== undefined && (right === '' || /^[-+]?\d/.test(right) || known.isBarCode(right))) {
     return severalOf(left, right, known) ?? whole;
   }
-  return collectedLine(text, known) ?? mistypedWord(text) ?? whole;
+  return collectedLine(text, known) ?? mistypedWord(text) ?? joinedLine(text, known) ?? whole;
+}
+
+/** Parses `94046x3` and `3 94046`: a known bar code and how many, or another code. */
+function joinedLine(text: string, known: KnownTexts): ScanLine | undefined {
+  const [, left = '', right = ''] = /^(\S+?)(?:x|\s+x?)(\S+)$/i.exec(text) ?? [];
+  const [code, number] = known.isBarCode(left) ? [left, right] : [right, left];
+  return known.isBarCode(code) ? eitherOf(unitsOf(code, number)) : undefined;
 }
 
 /** Returns the mistake of a line such as `done now`; undefined for any other line. */
 function mistypedWord(text: string): ScanLine | undefined {
-  const [, word] = /^(-+|done)(?: +.*)?$/is.exec(text) ?? [];
+  const [, word] = /^(-+|done)(?:(?<=-)\d+| +.*)?$/is.exec(text) ?? [];
   if (word === undefined) return undefined;
   const [aim, typed] = word.startsWith('-') ? ['cancel the last line', '-'] : ['end the count', 'done'];
   return wrong(`to ${aim}, type ${typed} and nothing else`);
@@ -90,19 +108,32 @@ function mistypedWord(text: string): ScanLine | undefined {
  */
 function severalOf(left: string, right: string, known: KnownTexts): ScanLine | undefined {
   const [isLeftCode, isRightCode] = [known.isBarCode(left), known.isBarCode(right)];
-  if (isRightCode && isLeftCode) {
-    const readings = [unitsOf(left, right), unitsOf(right, left)].flatMap((reading) => reading ?? []);
-    return readings.length > 0 ? { kind: 'either', readings } : wrong('write one code a line');
-  }
+  if (isRightCode && isLeftCode)
+    return eitherOf(unitsOf(left, right), unitsOf(right, left)) ?? wrong('write one code a line');
   if (isRightCode) {
     if (/^[-+]?\d/.test(left)) return lineOf('add', right, left);
     return known.isPet(left) || known.isName(left)
       ? wrong(`${quoted(right)} is a bar code: write how many before it`)
       : undefined;
   }
+  const unclear = isLeftCode ? undefined : unclearLine(left, right, known);
+  if (unclear !== undefined) return unclear;
   const read = lineOf('add', left, right);
   const isKnown = isLeftCode || known.isName(left) || known.isPet(left) || petIdOfCode(left) !== undefined;
   return read.kind === 'wrong' && !isKnown ? undefined : read;
+}
+
+/**
+ * Parses `3*094046` and `3*94047` without a known code: the right side may be a code in another spelling, or one that is
+ * not known.
+ * @returns undefined if it is how many
+ */
+function unclearLine(left: string, right: string, known: KnownTexts): ScanLine | undefined {
+  const bare = right.replace(/^0+(?=\d)/, '');
+  if (bare !== right && known.isBarCode(bare)) return eitherOf(unitsOf(bare, left));
+  if (bare !== right && right.length > 3) return wrong('write how many without zeros in front');
+  const ofLeft = /^\d{1,3}$/.test(left) ? unitsOf(left, right) : undefined;
+  return ofLeft !== undefined && ofLeft.units >= leastCode ? eitherOf(ofLeft, unitsOf(right, left)) : undefined;
 }
 
 /**
@@ -120,6 +151,12 @@ function collectedLine(text: string, known: KnownTexts): ScanLine | undefined {
   }
   if (/^[-+]?\d[\d.]*$/.test(quantity)) return severalOf(code, quantity, known) ?? lineOf('add', code, quantity);
   return known.isBarCode(code) ? wrong('the quantity after the code is missing') : undefined;
+}
+
+/** Returns a line with these meanings; undefined if there are none. */
+function eitherOf(...possible: readonly (ScannedUnits | undefined)[]): ScanLine | undefined {
+  const readings = possible.flatMap((reading) => reading ?? []);
+  return readings.length > 0 ? { kind: 'either', readings } : undefined;
 }
 
 /** Returns so many scans of a code; undefined if the number is none, or out of bounds. */

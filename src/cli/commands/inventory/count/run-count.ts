@@ -144,15 +144,17 @@ function requireKind(invocation: Invocation, text: string, { file, mode }: Finis
 async function takeFile(
   invocation: Invocation,
   counting: Counting,
-  lines: readonly string[],
+  text: readonly string[],
   isScanning = false,
 ): Promise<void> {
   const { questions } = invocation;
+  // DOS, and collectors that still follow it, end a file with Ctrl-Z.
+  const lines = text.map((line) => line.replace(/^\x1a+|\x1a+$/g, ''));
   counting.lookAhead(lines);
   const asks = questions.willAsk();
-  for (const [index, text] of lines.entries()) {
+  for (const [index, scanned] of lines.entries()) {
     const line = index + 1;
-    if (counting.take(text, { line, asks }).isDone) {
+    if (counting.take(scanned, { line, asks }).isDone) {
       requireNothing(lines.slice(line), isScanning);
       return;
     }
@@ -233,7 +235,7 @@ async function scanLines(invocation: Invocation, counting: Counting, file: ScanF
   } finally {
     await screen.stop?.(!isDone);
   }
-  counting.leaveQuestion();
+  file.append(counting.leaveQuestion().kept);
 }
 
 /** Takes typed lines. Those after the one that ends the count are ignored. */

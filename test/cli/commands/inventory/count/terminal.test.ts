@@ -147,13 +147,16 @@ test('keeps the first scan before it asks about the number before it', async ({ 
   );
 });
 
-test('does not count a scan at an open question, and says so', async ({ shop }) => {
+test('counts a scan at an open question, and names what was not answered', async ({ shop }) => {
   await withCodes(shop);
   const file = scanFile(shop);
-  const { stderr } = await count(shop, '94046\n5\n94047\nx\ndone\n', [file, '--dry-run'], person);
-  expect(stderr.replace(/\s+/g, ' ')).toContain('94047: not counted, answer first');
-  expect(stderr).toContain('Warning: 1 line was ignored:\n│ 94047: it was not counted\n');
-  expect(scansIn(file)).toEqual(['94046', '-', '94046 x5']);
+  const lines = '94046\n5\nyes\n94047\nx3\nx\n94046\n+2\ndone\n';
+  const { stderr } = await count(shop, lines, [file, '--dry-run'], person);
+  expect(stderr).toContain('\x075: not answered, so not counted\n7 Tetra: 1\n');
+  expect(stderr).toContain('  x  3 units of Tetra\n');
+  expect(stderr).toMatch(/Warning: 2 lines were ignored:\n│ 5 beside scans: .*\n│ \+2: is it how many/);
+  expect(scansIn(file)).toEqual(['94046', '94047', '-', '94047 x3', '94046']);
+  expect(readFileSync(file, 'utf8')).toContain('# 5: not answered, so not counted\n');
 });
 
 test('asks about the lines of a file on a terminal with --apply-only', async ({ shop }) => {
