@@ -127,11 +127,12 @@ async function completeMessage(error: PetstockError, options: ReportOptions): Pr
     const at = minuteOf(localTime(day.resetAt, context.clock.now()));
     return `${sentence(capitalized(error.message))} Requests are possible again at ${at}.`;
   }
-  if (error instanceof RateLimitedError && error.retryAfterSeconds !== undefined) {
+  const isRateLimited = error instanceof RateLimitedError;
+  if (error.retryAfterSeconds !== undefined && (isRateLimited || error instanceof UnavailableError)) {
     const now = context.clock.now();
     const at = localTime(now + error.retryAfterSeconds * 1000, now);
-    const why = sentence(uncapitalized(error.message));
-    return `Rate limited: ${why} Requests are possible again in ${formatDuration(error.retryAfterSeconds)}, at ${at}.`;
+    const why = isRateLimited ? `Rate limited: ${uncapitalized(error.message)}` : error.message;
+    return `${sentence(why)} Requests are possible again in ${formatDuration(error.retryAfterSeconds)}, at ${at}.`;
   }
   if (error instanceof AuthError && error.status === 401 && invocation) {
     const source = error.keySource ?? keySource(error, invocation);

@@ -295,8 +295,7 @@ export class Limits {
     const isTooLong = ms + (isBoundPerWait ? 0 : this.#waited) > maxWait;
     if (this.#isDown(retryAt)) {
       if (!isTooLong) return;
-      const message = `The service is unavailable. Requests are possible again in ${retryAfterSeconds} s`;
-      throw new UnavailableError(message, { retryAfterSeconds, notCarriedOut: true });
+      throw new UnavailableError('The service is unavailable', { retryAfterSeconds, notCarriedOut: true });
     }
     if (!isTooLong && this.#state.episodes < maxEpisodes) return;
     const day = exhaustedDailyQuota(this.#state, this.now, isBulk);

@@ -188,7 +188,7 @@ describe('a proxy', () => {
       6,
       'refused to connect, with status 429. Nothing was written. Requests are possible again in 1 min',
     ],
-    ['503 Down\r\nRetry-After: 200', 5, 'Requests are possible again in 202 s. Nothing was written'],
+    ['503 Down\r\nRetry-After: 200', 5, 'Nothing was written. Requests are possible again in 3 min'],
   ] as const)('does not contact the proxy in the next command after its %j', async ([refusal, code, words]) => {
     const { shop, proxy } = await openFarShop(
       `${refusal}\r\nX-RateLimit-Limit: 5\r\nX-RateLimit-Remaining: 5\r\nX-RateLimit-Reset: 1768478460`,
