@@ -69,10 +69,14 @@ test('reports that the port is in use, and suggests port 0', async ({ shop }) =>
 });
 
 test('warns if other machines can reach sandbox serve', async ({ shop }) => {
-  const { code, stderr } = await served(shop, '--file :memory: --host 0.0.0.0');
-  expect(code).toBe(0);
-  expect(stderr).toContain('Warning: Other machines can reach the sandbox at 0.0.0.0');
-  expect((await served(shop, '--file :memory: --host ::1')).stderr).not.toContain('Warning');
+  const exposed = await served(shop, '--file :memory: --host 0.0.0.0');
+  expect(exposed).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('Warning: Other machines can reach the sandbox at 0.0.0.0'),
+  });
+  const loopback = await served(shop, '--file :memory: --host [::1]');
+  expect(loopback.stderr).not.toContain('Warning');
+  expect(JSON.parse(loopback.stdout).url).toMatch(/^http:\/\/\[::1\]:\d+\/v1$/);
 });
 
 describe('the key of sandbox serve', () => {

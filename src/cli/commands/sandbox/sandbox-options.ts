@@ -27,6 +27,8 @@ const word =
   (given, option) =>
     oneOf(option, given, words);
 const text: Read<string> = (given) => given;
+/** An IPv6 address may be in brackets, as in a URL. */
+const address: Read<string> = (given) => given.replace(/^\[(.+)\]$/, '$1');
 const quantity: Read<bigint> = (given, option) => BigInt(required(parseQuantity(given), option));
 const file: Read<string> = (given, option) => {
   requireFileName(given, option);
@@ -40,7 +42,7 @@ const file: Read<string> = (given, option) => {
  */
 const options = {
   port: ['n', `port; 0 uses a free one (default: ${defaultPort})`, whole(0, 65_535)],
-  host: ['address', 'address to listen on (default: 127.0.0.1)', text],
+  host: ['address', 'address to listen on (default: 127.0.0.1)', address],
   file: [
     'path',
     'database file; :memory: stores nothing (default: the file of --env sandbox, or :memory: with options for the stock, key, plan, limits or bans)',
