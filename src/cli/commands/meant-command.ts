@@ -4,7 +4,7 @@ import { petstock, withWords } from '../../shared/hint.ts';
 import { environmentNames } from '../../shared/target.ts';
 import { mayHoldKey } from '../typed-keys.ts';
 import { type Outline, outlineName } from './define.ts';
-import { meantLine, otherName } from './meant-line.ts';
+import { meantLine, otherName, shellLines } from './meant-line.ts';
 
 /** The command that Commander has reached when a line can't be understood. */
 interface ReachedCommand {
@@ -35,7 +35,8 @@ export function unknownCommand(reached: ReachedCommand, word: string): UsageErro
 /** Returns the error for an unknown option. Its hint is the typed line with the probable option, or help. */
 export function unknownOption({ names, options, program }: ReachedCommand, flag: string): UsageError {
   const other = otherName(names, flag, []);
-  if (other !== undefined) return new UsageError(`Unknown option "${flag}"`, { hint: petstock`${other}` });
+  const hint = shellLines[[...names, flag].join(' ')] ?? (other && petstock`${other}`);
+  if (hint !== undefined) return new UsageError(`Unknown option "${flag}"`, { hint });
   const meant = meantOption(options, flag);
   const line = meant === undefined ? undefined : withWords(program.typed, [flag], meant.split(' '));
   return new UsageError(`Unknown option "${flag}"${suggestion(meant)}`, { hint: lineOrHelp(line, names) });

@@ -28,12 +28,9 @@ const otherLines: Readonly<Record<string, readonly string[]>> = {
     ),
   ),
   'inventory count --new': ['inventory', 'count'],
-  'inventory count --label': ['inventory', 'count', 'aisle-3.txt'],
+  'inventory count --closed': ['history', 'list'],
   ...Object.fromEntries(
-    ['merge', 'list', 'closed', 'discard'].map((name) => [
-      `inventory count --${name}`,
-      ['inventory', 'count', '--help'],
-    ]),
+    ['session', 'label'].map((name) => [`inventory count --${name}`, ['inventory', 'count', 'aisle-3.txt']]),
   ),
   'config stores': ['config', 'list'],
   licenses: ['help', 'files'],
@@ -41,6 +38,13 @@ const otherLines: Readonly<Record<string, readonly string[]>> = {
   'sandbox export': ['--env', 'sandbox', 'inventory', 'export'],
   'sandbox backup': ['sandbox', 'info'],
   'sandbox keys': ['sandbox', 'info'],
+};
+
+/** Lines of the shell that do the job of an option that does not exist: a count is a file of scans. */
+export const shellLines: Readonly<Record<string, string>> = {
+  'inventory count --list': 'ls count-*.txt',
+  'inventory count --merge': 'cat aisle-3.txt aisle-4.txt | petstock inventory count',
+  'inventory count --discard': 'rm aisle-3.txt',
 };
 
 /**

@@ -4,6 +4,7 @@ import { type ComparedField, comparedFields } from '../../../inventory/item-fiel
 import { counted, grouped } from '../../../inventory/items.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
 import { ChangesFound, UsageError } from '../../../shared/errors.ts';
+import { flagWords, petstock } from '../../../shared/hint.ts';
 import { environmentNames } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, fieldsOption, type OptionsOf, optionRows } from '../define.ts';
@@ -38,6 +39,11 @@ export const defineDiff = define({
     ['petstock inventory list -o ndjson | petstock inventory diff - staging', 'a list from a pipe'],
   ],
   action: async (invocation, options, leftName, rightName) => {
+    if (invocation.environment.source === '--env') {
+      throw new UsageError('diff takes environments as operands. Leave out --env', {
+        hint: petstock`inventory diff ${leftName} ${rightName} ${flagWords(options)}`,
+      });
+    }
     const [left, right] = [sideOf(leftName), sideOf(rightName)];
     const only = options.only === undefined ? undefined : oneOf('--only', options.only, comparedFields);
     requireConsistentOptions(invocation, { ...options, only }, [left, right]);
@@ -66,16 +72,7 @@ interface ParsedOptions extends Omit<DiffOptions, 'only'> {
 }
 
 /** @throws UsageError if some of the options and sides can't be used together */
-function requireConsistentOptions(
-  { environment, globals }: Invocation,
-  { only, changes }: ParsedOptions,
-  sides: readonly Side[],
-) {
-  if (environment.source === '--env') {
-    throw new UsageError('diff takes environments as operands. Leave out --env', {
-      hint: 'petstock inventory diff staging production',
-    });
-  }
+function requireConsistentOptions({ globals }: Invocation, { only, changes }: ParsedOptions, sides: readonly Side[]) {
   if (sides.every((side) => side.kind === 'file' && side.file === '-')) {
     throw new UsageError('Only one side can be stdin');
   }

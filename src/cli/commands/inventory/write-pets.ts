@@ -143,7 +143,10 @@ function parseOperands(invocation: Invocation, verb: Verb, operands: readonly st
       hint: petstock`${withWords(argv, words, [words.join(' ')]) ?? help}`,
     });
   }
-  throw new UsageError(`Give one pet and its ${nouns[verb]}. Nothing was sent`, { hint });
+  const pairs = operands.flatMap((petId, at) => (at % 2 === 0 ? [[petId, operands[at + 1] ?? '']] : []));
+  throw new UsageError(`Give one pet and its ${nouns[verb]}. Nothing was sent`, {
+    hint: hintForSeveral(invocation, verb, pairs),
+  });
 }
 
 /** Returns the error for operands such as `4=12`. Its hint is the line for one pet, or a file for several. */
@@ -151,15 +154,18 @@ function assigned(invocation: Invocation, verb: Verb, operands: readonly string[
   const { argv } = invocation.context;
   const message = `Give one pet and its ${nouns[verb]} as two words. Nothing was sent`;
   const pairs = operands.map((operand) => /^([^=]+)=([+-]?\d+)$/.exec(operand)?.slice(1) ?? []);
-  const line = pairs.length === 1 && !operands.some(mayHoldKey) ? withWords(argv, operands, pairs.flat()) : undefined;
-  if (pairs.length === 1 && pairs[0]?.length === 2 && line !== undefined) {
-    return new UsageError(message, { hint: petstock`${line}` });
-  }
-  if (pairs.length === 1 || !pairs.every(([petId = '']) => /^\d{1,19}$/.test(petId))) {
-    return new UsageError(message, { hint: petstock`inventory ${verb} --help` });
+  if (pairs.length > 1) return new UsageError(message, { hint: hintForSeveral(invocation, verb, pairs) });
+  const line = operands.some(mayHoldKey) ? undefined : withWords(argv, operands, pairs.flat());
+  const isWhole = pairs[0]?.length === 2 && line !== undefined;
+  return new UsageError(message, { hint: isWhole ? petstock`${line}` : petstock`inventory ${verb} --help` });
+}
+
+/** Returns the line that applies a file with these pets and values, or help if one of them is not a number. */
+function hintForSeveral(invocation: Invocation, verb: Verb, pairs: readonly (readonly string[])[]): string {
+  if (!pairs.every(([petId = '', value = '']) => /^\d{1,19}$/.test(petId) && /^[+-]?\d+$/.test(value))) {
+    return petstock`inventory ${verb} --help`;
   }
   const agreed = invocation.globals.typed.yes === undefined ? ['--yes'] : [];
   const changed = { expect: undefined, code: undefined, readFirst: undefined };
-  const options = [...agreed, ...commandLine(invocation, [], changed)];
-  return new UsageError(message, { hint: applyRows(columns[verb], pairs, options) });
+  return applyRows(columns[verb], pairs, [...agreed, ...commandLine(invocation, [], changed)]);
 }

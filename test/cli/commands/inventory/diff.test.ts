@@ -157,7 +157,10 @@ describe('diff before anything is sent', () => {
     ['north/staging production', 'Unknown store "north"'],
     ['North/staging production', 'Invalid store name in'],
     ['north/sandbox production', 'The sandbox has no stores'],
-    ['staging production --env staging', 'Leave out --env'],
+    [
+      'stock.csv north/staging --only quantity --env staging',
+      'Leave out --env.\nHint: petstock inventory diff stock.csv north/staging --only quantity\n',
+    ],
     ['staging production --only colour', '--only takes quantity, status'],
     ['staging production --changes --json', '--changes prints CSV'],
     ['staging production --changes --only status', '--changes can only set quantities'],

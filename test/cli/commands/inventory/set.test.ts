@@ -167,7 +167,16 @@ test.for([
   ['adjust 4=+1 5=-2', "printf 'petId,delta\\n4,+1\\n5,-2\\n' | petstock inventory apply - --yes --env staging"],
   ['set 4=', 'petstock inventory set --help'],
   ['set 4=12 5', 'petstock inventory set --help'],
+  [
+    'set 4 12 5 13 --expect 1',
+    "printf 'petId,quantity\\n4,12\\n5,13\\n' | petstock inventory apply - --yes --env staging",
+  ],
+  ['adjust 4 1 5 -1', "printf 'petId,delta\\n4,1\\n5,-1\\n' | petstock inventory apply - --yes --env staging"],
   ['set 4 12 5', 'petstock inventory set --help'],
+  ['count --list', 'ls count-*.txt'],
+  ['count --merge a b', 'cat aisle-3.txt aisle-4.txt | petstock inventory count'],
+  ['count --discard', 'rm aisle-3.txt'],
+  ['count --session a', 'petstock inventory count aisle-3.txt'],
   ['set 4 0 --max-zero 1', 'petstock inventory apply --help'],
   ['adjust 4 +1 --exit-code', 'petstock inventory apply --help'],
 ] as const)('refuses %s, sends nothing, and hints at what does the job', async ([words, hint], { shop }) => {
