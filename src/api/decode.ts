@@ -80,7 +80,6 @@ export function parseElements(text: string): readonly unknown[] | undefined {
  */
 export function itemDecoder(operation: Origin, onUnreadable: ((item: UnreadableItem) => void) | undefined) {
   let [count, unreadable] = [0, 0];
-  const regular = new RegularItem();
   return {
     /**
      * Returns the items of elements from `parseElements`; undefined if they have to be read exactly.
@@ -90,7 +89,7 @@ export function itemDecoder(operation: Origin, onUnreadable: ((item: UnreadableI
       if (!hasEachNameOnce(text, elements)) return undefined;
       const items: InventoryItem[] = [];
       for (const element of elements) {
-        const item = regular.read(element);
+        const item = regularItem(element);
         if (item === undefined) return undefined;
         items.push(item);
       }
@@ -126,25 +125,17 @@ export function itemDecoder(operation: Origin, onUnreadable: ((item: UnreadableI
 
 export type ItemDecoder = ReturnType<typeof itemDecoder>;
 
-/** Reads items of elements whose values are usual. */
-class RegularItem {
-  #json: Readonly<Record<string, unknown>> = {};
-  #isRegular = true;
-
-  /** Returns the item; undefined if one of its values has to be read exactly. */
-  read(element: unknown): InventoryItem | undefined {
-    if (typeof element !== 'object' || element === null) return undefined;
-    this.#json = element as Readonly<Record<string, unknown>>;
-    this.#isRegular = true;
-    const item = itemOf(this.#valueOf);
-    return this.#isRegular ? item : undefined;
-  }
-
-  readonly #valueOf = <Name extends FieldName>(name: Name): InventoryItem[Name] => {
-    const value = regularValue(name, this.#json[name]);
-    if (value === wrongType || value instanceof UnreadableNumber) this.#isRegular = false;
+/** Returns the item of an element whose values are usual; undefined if one of them has to be read exactly. */
+function regularItem(element: unknown): InventoryItem | undefined {
+  if (typeof element !== 'object' || element === null) return undefined;
+  const json = element as Readonly<Record<string, unknown>>;
+  let isRegular = true;
+  const item = itemOf(<Name extends FieldName>(name: Name) => {
+    const value = regularValue(name, json[name]);
+    if (value === wrongType || value instanceof UnreadableNumber) isRegular = false;
     return value as InventoryItem[Name];
-  };
+  });
+  return isRegular ? item : undefined;
 }
 
 function regularValue(name: FieldName, json: unknown): unknown {

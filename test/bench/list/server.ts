@@ -18,7 +18,7 @@ export interface ServerOptions {
 
 /**
  * Runs in a process of its own (`serveLists`), and responds to every request with a list of pets and the headers of the
- * service. Prints the URL of each list and its size in bytes, without compression: `{"urls","bytes"}`.
+ * service. Prints the URL of each list: `{"urls"}`.
  */
 const { pets, megabytesPerSecond, shapes, seed } = JSON.parse(process.argv[2] ?? '{}') as ServerOptions;
 const known = [compact, ...shapesOf(seed), ...variants];
@@ -26,12 +26,12 @@ const lists = shapes.map((wanted) => {
   const shape = known.find(({ name }) => name === wanted) ?? compact;
   const body = bodyOf(pets, shape);
   const sent = shape.isGzip ? gzipSync(body) : shape.chunk === undefined ? body : framed(body, shape.chunk);
-  return { shape, sent, bytes: body.length };
+  return { shape, sent };
 });
 
 const server = createServer((request, response) => {
   request.resume();
-  const list = lists[Number(/^\/(\d)/.exec(request.url ?? '')?.[1])];
+  const list = lists[Number(/^\/(\d+)/.exec(request.url ?? '')?.[1])];
   if (list === undefined) return void response.writeHead(404).end();
   const { shape, sent } = list;
   const headers = {
@@ -52,7 +52,7 @@ const server = createServer((request, response) => {
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
   const urls = lists.map((_, index) => `http://127.0.0.1:${port}/${index}/v1`);
-  process.stdout.write(`${JSON.stringify({ urls, bytes: lists.map(({ bytes }) => bytes) })}\n`);
+  process.stdout.write(`${JSON.stringify({ urls })}\n`);
 });
 
 /**

@@ -28,7 +28,7 @@ const pretty = ({ petId, quantity, status }: Pet) =>
   `\n  {\n    "petId": ${petId},\n    "quantity": ${quantity},\n    "status": "${status}"\n  }`;
 
 export const compact: Shape = { name: 'compact', item: jsonOf };
-export const nested: Shape = { name: 'nested object, tags, date', item: withMore(details) };
+const nested: Shape = { name: 'nested object, tags, date', item: withMore(details) };
 
 /**
  * The right-hand lists of `inventory diff`: the quantities differ for every tenth pet, for every pet, or for every

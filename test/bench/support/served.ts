@@ -41,12 +41,12 @@ export async function serve(options: ServeOptions): Promise<Served> {
   };
 }
 
-/** Starts `list/server.ts` in a process of its own. Returns the URL and the size of each list. */
+/** Starts `list/server.ts` in a process of its own. Returns the URL of each list. */
 export async function serveLists(options: ServerOptions) {
   const script = fileURLToPath(new URL('../list/server.ts', import.meta.url));
   const child = start(process.execPath, ['--import', 'tsx', script, JSON.stringify(options)]);
-  const { urls, bytes } = JSON.parse(await firstLine(child, 120)) as { urls: string[]; bytes: number[] };
-  return { urls, bytes, stop: () => stop(child) };
+  const { urls } = JSON.parse(await firstLine(child, 120)) as { urls: string[] };
+  return { urls, stop: () => stop(child) };
 }
 
 /** Returns the variables with which the program uses a service, and keeps its files in `folder`. */
