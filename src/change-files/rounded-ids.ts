@@ -1,5 +1,7 @@
 /** Number of digits that a spreadsheet keeps. */
 const spreadsheetDigits = 15;
+/** Maximum number of pets that a message lists. */
+const maxNamed = 20;
 const smallestRounded = 10n ** BigInt(spreadsheetDigits);
 
 /**
@@ -39,12 +41,12 @@ function mayBeRounded(petId: bigint): boolean {
  * Reports whether an id looks as if a program had rounded it. Each id of 16 digits below 2^53 is a double, so such an
  * id has to end in a zero.
  */
-export function looksRounded(petId: bigint): boolean {
+function looksRounded(petId: bigint): boolean {
   const isSafe = BigInt.asIntN(54, petId) === petId;
   return mayBeRounded(petId) && (!isSafe || petId % 10n === 0n) && roundedForms(petId).has(petId);
 }
 
-/** Finds the pets whose ids a program may have rounded to the ids in a file. */
+/** Finds the pets whose ids a program may have rounded to the ids that were given. */
 export class RoundedIds {
   readonly #suspects: ReadonlySet<bigint>;
   /** The doubles of the suspects. A pet with another double can only have been cut to 15 digits. */
@@ -52,7 +54,6 @@ export class RoundedIds {
   readonly #areCut: boolean;
   readonly #exact = new Map<bigint, bigint[]>();
 
-  /** @param petIds the ids in the file */
   constructor(petIds: Iterable<bigint>) {
     const suspects = [...petIds].filter((petId) => mayBeRounded(petId) && roundedForms(petId).has(petId));
     this.#suspects = new Set(suspects);
@@ -60,7 +61,7 @@ export class RoundedIds {
     this.#areCut = suspects.some((petId) => petId % 10n === 0n);
   }
 
-  /** Compares a pet of the service with the ids in the file. It is bound, so that it can be passed as a callback. */
+  /** Compares a pet of the service with the given ids. It is bound, so that it can be passed as a callback. */
   readonly see = ({ petId }: { readonly petId: bigint }): void => {
     if (this.#suspects.size === 0 || isShort(petId)) return;
     if (!this.#areCut && !this.#doubles.has(Number(petId))) return;
@@ -70,8 +71,21 @@ export class RoundedIds {
     }
   };
 
-  /** Returns the pets that round to an id in the file. */
+  /** Returns the pets that round to an id. */
   exactOf(petId: bigint): readonly bigint[] {
     return this.#exact.get(petId) ?? [];
+  }
+
+  /**
+   * Returns that an id was probably rounded, with the pets that round to it, as the end of a sentence; undefined if it
+   * does not look so.
+   * @param petText returns how to write a pet
+   */
+  roundingOf(petId: bigint, petText = (one: bigint) => `pet ${one}`): string | undefined {
+    const exact = this.exactOf(petId);
+    const told = 'the id was probably rounded';
+    if (exact.length === 0) return looksRounded(petId) ? told : undefined;
+    const shown = exact.slice(0, maxNamed).map((one) => petText(one));
+    return `${told}, and ${shown.join(' and ')} ${exact.length === 1 ? 'rounds' : 'round'} to it`;
   }
 }

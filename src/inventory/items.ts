@@ -81,7 +81,9 @@ export function parsePetId(text: string): Parsed<bigint> {
   if (wrong !== undefined) return problem(wrong);
   const value = tooManyDigits.test(text) ? undefined : BigInt(text);
   if (value !== undefined && value >= smallestPetId && value <= largestPetId) return parsed(value);
-  const rounded = fifteenDigitsThenZeros.test(text) ? ' (a spreadsheet has probably rounded it)' : '';
+  // Programs that round the largest id make 2^63 of it, in several spellings.
+  const isRounded = fifteenDigitsThenZeros.test(text) || Math.abs(Number(text)) === 2 ** 63;
+  const rounded = isRounded ? ' (a program has probably rounded it)' : '';
   return problem(
     `${quoted(text)} is out of range: a pet id lies between ${smallestPetId} and ${largestPetId}${rounded}`,
   );
@@ -181,7 +183,7 @@ function integerProblem(text: string, noun: Noun): string | undefined {
   const trimmed = text.trim();
   if (trimmed === '') return `the ${noun} is empty: ${examples[noun]}`;
   if (/^[+-]?\d+(?:[.,]\d*)?[eE][+-]?\d+$/.test(trimmed)) {
-    const rounded = /[eE]\+\d\d/.test(trimmed) ? 'a spreadsheet has probably rounded it; ' : '';
+    const rounded = /[eE]\+\d\d/.test(trimmed) ? 'a program has probably rounded it; ' : '';
     return `${quoted(text)} is not a ${noun}: ${rounded}write out every digit (${examples[noun]})`;
   }
   const unseen = unseenIn(trimmed);

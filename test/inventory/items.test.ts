@@ -24,7 +24,7 @@ test.each<readonly [Parser, string, bigint | number]>([
 
 const number = 'a pet id is a whole number such as 42';
 const range = 'is out of range: a pet id lies between -9223372036854775808 and 9223372036854775807';
-const rounded = 'a spreadsheet has probably rounded it';
+const rounded = 'a program has probably rounded it';
 const outOfRange = 'is out of range: a quantity lies between -9007199254740991 and 9007199254740991';
 
 const refusals: readonly (readonly [Parser, string, string | RegExp])[] = [

@@ -1,3 +1,4 @@
+import { RoundedIds } from '../../change-files/rounded-ids.ts';
 import type { BulkRow } from '../../inventory/change.ts';
 import { grouped, type InventoryItem, mayBeBarCode } from '../../inventory/items.ts';
 import { inventoryItemView } from '../../output/inventory-view.ts';
@@ -138,9 +139,10 @@ function rewordNoPet(invocation: Invocation, write: SingleWrite, error: unknown)
   if (error.status !== undefined && error.serviceError === undefined) return error;
   const { target } = invocation;
   const { command, petId, quantity, delta } = write;
+  const rounding = new RoundedIds([petId]).roundingOf(petId);
   const coded = [...command.split(' '), '--code', `${petId}`, `${quantity ?? delta}`];
   return error.with({
-    message: `There is no pet ${petId} in ${targetName(target)}`,
+    message: `There is no pet ${petId} in ${targetName(target)}${rounding === undefined ? '' : `: ${rounding}`}`,
     hint: mayBeBarCode(petId)
       ? petstock`${commandLine(invocation, coded)}`
       : petstock`inventory list ${targetWords(target)}`,

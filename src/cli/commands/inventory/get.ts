@@ -1,3 +1,4 @@
+import { RoundedIds } from '../../../change-files/rounded-ids.ts';
 import { inventoryItemView, inventoryListView } from '../../../output/inventory-view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -32,7 +33,8 @@ export const defineGet = define({
     const { client } = await invocation.connections.connectToRead();
     const asked = new Set(petIds);
     const unreadable = new UnreadablePets();
-    const items = await findItems(invocation, client, asked, unreadable);
+    const rounded = new RoundedIds(asked);
+    const items = await findItems(invocation, client, asked, unreadable, rounded);
     const found = petIds.flatMap((petId) => items.get(petId) ?? []);
     const [first] = found;
     if (texts.length + code.length > 1) {
@@ -41,7 +43,7 @@ export const defineGet = define({
       await invocation.results.print(inventoryItemView(first, options));
     }
     const absent = [...asked].filter((petId) => !items.has(petId));
-    requireWhole(invocation, unreadable, { absent, errors, matters: ({ petId }) => asked.has(petId) });
+    requireWhole(invocation, unreadable, { absent, rounded, errors, matters: ({ petId }) => asked.has(petId) });
   },
 });
 

@@ -1,7 +1,7 @@
 import type { PlaceUnit } from '../../../change-files/problems.ts';
 import type { ReadRows } from '../../../change-files/read-changes.ts';
 import { formatOfName } from '../../../change-files/read-rows.ts';
-import { looksRounded, RoundedIds } from '../../../change-files/rounded-ids.ts';
+import { RoundedIds } from '../../../change-files/rounded-ids.ts';
 import type { BulkRow, Change } from '../../../inventory/change.ts';
 import { type InventoryItem, type ReaderField, type TextField, textFields } from '../../../inventory/item-fields.ts';
 import { counted, mayBeBarCode } from '../../../inventory/items.ts';
@@ -63,16 +63,9 @@ export class RowEvidence {
     }
   };
 
-  /**
-   * Returns that an id was probably rounded, with the pets that round to it, as the end of a sentence; undefined if it
-   * does not look so.
-   */
+  /** Returns that an id was probably rounded; undefined if it does not look so. See `RoundedIds`. */
   roundingOf(petId: bigint): string | undefined {
-    const exact = this.#rounded.exactOf(petId);
-    const told = 'the id was probably rounded';
-    if (exact.length === 0) return looksRounded(petId) ? told : undefined;
-    const shown = exact.slice(0, maxNamed).map((one) => this.#petText(one));
-    return `${told}, and ${shown.join(' and ')} ${exact.length === 1 ? 'rounds' : 'round'} to it`;
+    return this.#rounded.roundingOf(petId, (one) => this.#petText(one));
   }
 
   /** Reports whether the name of a row is that of a pet whose id was rounded to the row's. */

@@ -1,4 +1,5 @@
 import type { Client } from '../../../api/client.ts';
+import { RoundedIds } from '../../../change-files/rounded-ids.ts';
 import { eachPicked, filtered } from '../../../inventory/filter.ts';
 import { type InventoryItem, type ItemBatches, mayBeBarCode, type UnreadableItem } from '../../../inventory/items.ts';
 import { isPetStatus } from '../../../inventory/statuses.ts';
@@ -38,6 +39,7 @@ export async function warnOfStatus(invocation: Invocation, { petId, status }: In
 
 /**
  * Returns the items of some pets. A pet that is not in the list is missing from the result. Sends one GET.
+ * @param rounded receives all pets of the list
  * @throws FailureError if the list contains one of the pets twice
  */
 export async function findItems(
@@ -45,20 +47,40 @@ export async function findItems(
   client: Client,
   petIds: ReadonlySet<bigint>,
   unreadable: UnreadablePets,
+  rounded: RoundedIds,
 ): Promise<ReadonlyMap<bigint, InventoryItem>> {
   const found = new Map<bigint, InventoryItem>();
-  const asked = filtered(client.scanInventory({ onUnreadable: unreadable.add }), [{ petIds }]);
+  const all = seenBy(rounded, client.scanInventory({ onUnreadable: unreadable.add }));
+  const asked = filtered(all, [{ petIds }]);
   await eachPicked(withStatusWarning(invocation, asked), petIds, (item) => found.set(item.petId, item));
   return found;
 }
 
-export function noSuchPets({ target }: Invocation, petIds: readonly bigint[]): NotFoundError {
+async function* seenBy(rounded: RoundedIds, batches: ItemBatches): AsyncGenerator<readonly InventoryItem[]> {
+  for await (const items of batches) {
+    for (const item of items) rounded.see(item);
+    yield items;
+  }
+}
+
+/** @param rounded knows the pets of the service, if the list was read */
+export function noSuchPets(
+  { target }: Invocation,
+  petIds: readonly bigint[],
+  rounded = new RoundedIds(petIds),
+): NotFoundError {
   const shown = petIds.slice(0, maxNamed);
   const last = petIds.length > maxNamed ? `${petIds.length - maxNamed} more` : shown.pop();
   const are = shown.length === 0 ? `is no pet ${last}` : `are no pets ${shown.join(', ')} and ${last}`;
   const code = petIds.find(mayBeBarCode);
   const look = code === undefined ? ['list'] : ['get', '--code', `${code}`];
-  return new NotFoundError(`There ${are} in ${targetName(target)}`, {
+  const roundings = petIds.flatMap((petId) => {
+    const rounding = rounded.roundingOf(petId);
+    return rounding === undefined ? [] : [petIds.length === 1 ? rounding : `${petId}: ${rounding}`];
+  });
+  const why = petIds.length === 1 ? roundings.map((rounding) => `: ${rounding}`) : [];
+  return new NotFoundError(`There ${are} in ${targetName(target)}${why}`, {
+    lines: petIds.length === 1 ? [] : roundings.slice(0, maxNamed),
     hint: petstock`inventory ${look} ${targetWords(target)}`,
   });
 }
@@ -66,6 +88,7 @@ export function noSuchPets({ target }: Invocation, petIds: readonly bigint[]): N
 interface WholeOptions {
   /** Pets that were not found. Unreadable pets are not reported as missing. */
   readonly absent?: readonly bigint[];
+  readonly rounded?: RoundedIds;
   /** Errors about names that no pet has. */
   readonly errors?: readonly NotFoundError[];
   /** Selects the unreadable pets to report, as in `UnreadablePets.error`. */
@@ -79,11 +102,11 @@ interface WholeOptions {
 export function requireWhole(
   invocation: Invocation,
   unreadable: UnreadablePets,
-  { absent = [], errors = [], matters }: WholeOptions = {},
+  { absent = [], rounded, errors = [], matters }: WholeOptions = {},
 ): void {
   const leftOut = unreadable.error(invocation.target, matters);
   const missing = absent.filter((petId) => !unreadable.has(petId));
-  const notFound = missing.length > 0 ? [noSuchPets(invocation, missing), ...errors] : errors;
+  const notFound = missing.length > 0 ? [noSuchPets(invocation, missing, rounded), ...errors] : errors;
   const [error, ...others] = leftOut === undefined ? notFound : [leftOut, ...notFound];
   if (error === undefined) return;
   if (others.length === 0) throw error;

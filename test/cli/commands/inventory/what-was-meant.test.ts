@@ -108,6 +108,37 @@ describe('an id that a program rounded', () => {
     },
   );
 
+  test.for(['9223372036854776000', '9223372036854775808', '9223372036854780000'])(
+    'is named beyond the largest id, too: %s',
+    async (id, { shop }) => {
+      for (const [name, text] of [
+        ['a.csv', `petId,quantity\n${id},1\n`],
+        ['a.json', `[{"petId":${id},"quantity":1}]`],
+      ] as const) {
+        expect(await shop.refused(`inventory apply ${changeFile(shop, text, name)} --yes`)).toContain('rounded');
+      }
+      for (const words of [`get ${id}`, `set ${id} 4`])
+        expect(await shop.refused(`inventory ${words}`)).toContain('rounded');
+    },
+  );
+
+  test('is named by get, set and adjust', async () => {
+    const shop = await bigShop(['4', '9007199254740993']);
+    const run = (command: string, said: string) => shop.exits(`inventory ${command} -e sandbox`, 9, new RegExp(said));
+    await run('get 9007199254740990', 'in sandbox: the id was probably rounded, and pet 9007199254740993 rounds to it');
+    await run(
+      'get 4 9007199254740990 675127116845989900 77',
+      [
+        'There are no pets 9007199254740990, 675127116845989900 and 77 in sandbox',
+        '│ 9007199254740990: the id was probably rounded, and pet 9007199254740993 rounds to it',
+        '│ 675127116845989900: the id was probably rounded',
+      ].join('[^]*'),
+    );
+    for (const command of ['set 9007199254740990 5', 'adjust 9007199254740990 5']) {
+      await run(command, 'no pet 9007199254740990 in sandbox: the id was probably rounded');
+    }
+  });
+
   test('is found by the name of the row', async () => {
     const shop = await named({ '9007199254740992': 'Axolotl', '9007199254740993': 'Clownfish' }, { pets: 24 });
     const stdin = '[{"petId":9007199254740992,"quantity":6,"name":"Clownfish"}]';
