@@ -116,6 +116,7 @@ export class CsvRows {
     const fields: { readonly field: Field; readonly index: number }[] = [];
     const unnamed: number[] = [];
     const problem = (column: string, message: string) => this.faults.add({ line, column, message });
+    this.names.begin(() => names);
     for (const [index, name] of names.entries()) {
       const field = this.names.fieldOf(name);
       const other = fields.find((one) => one.field === field);

@@ -90,6 +90,8 @@ export class FieldNames {
   readonly #chosen: ReadonlyMap<string, RowField>;
   readonly #columns: ReadonlyMap<RowField, string>;
   readonly #ignoresUnknown: boolean | 'all';
+  /** The chosen names that the names at hand have exactly. Other spellings of them are other names then. */
+  #exact: ReadonlySet<string> = new Set();
   readonly #found = new Set<Field>();
   readonly #unknown = new Set<string>();
   /** Whether an error has already listed the valid names. */
@@ -104,6 +106,13 @@ export class FieldNames {
     this.#ignoresUnknown = ignoreColumns;
   }
 
+  /** Takes note of all names of a table or of an object. Call this before the field of each is asked for. */
+  begin(names: () => readonly string[]): void {
+    if (this.#chosen.size === 0) return;
+    const chosen = new Set(this.#columns.values());
+    this.#exact = new Set(names().filter((name) => chosen.has(name)));
+  }
+
   fieldOf(name: string): Field | undefined {
     const field = this.#fieldOf(name);
     if (field !== undefined && this.#chosen.size > 0) this.#found.add(field);
@@ -115,7 +124,10 @@ export class FieldNames {
   #fieldOf(name: string): Field | undefined {
     const own = fieldOf(name);
     if (this.#chosen.size === 0) return own;
-    return this.#chosen.get(plainName(name)) ?? (this.#columns.has(own as RowField) ? undefined : own);
+    const chosen = this.#chosen.get(plainName(name));
+    if (chosen === undefined) return this.#columns.has(own as RowField) ? undefined : own;
+    const exact = this.#columns.get(chosen) ?? name;
+    return exact !== name && this.#exact.has(exact) ? undefined : chosen;
   }
 
   /** Returns why an unknown name is not allowed; undefined if the name is ignored. Remembers the name for `remedy`. */

@@ -62,6 +62,7 @@ export class JsonRows {
   #rowOf(members: Members, line: number): RawRow {
     const cells: Partial<Record<Field, string>> = {};
     const names: Partial<Record<Field, string>> = {};
+    this.names.begin(() => members.map(([name]) => name));
     for (const [name, value] of members) {
       const field = this.names.fieldOf(name);
       if (field === undefined) {

@@ -127,4 +127,25 @@ describe('readChanges with --column and --ignore-columns', () => {
     const faults = await faultsOf(content, { columns, ignoreColumns: true });
     expect(faults).toEqual([expect.stringContaining(fault)]);
   });
+
+  test.each([
+    ['petId,quantity,Quantity\n4,1,2\n', 'Quantity', 2],
+    ['petId,quantity,Quantity\n4,1,2\n', 'quantity', 1],
+    ['petId,QUANTITY,Quantity,qty\n4,1,2,3\n', 'Quantity', 2],
+    ['petId,QUANTITY\n4,1\n', 'Quantity', 1],
+    ['[{"petId":4,"quantity":1,"Quantity":2}]', 'Quantity', 2],
+  ])('uses exactly the named column where several differ only in case: %j', async (content, name, quantity) => {
+    const columns = new Map([['quantity', name] as const]);
+    const file = await read(content, { columns, ignoreColumns: true });
+    expect(file).toMatchObject({ ok: true, changes: [{ petId: 4n, quantity }] });
+  });
+
+  test('says which of two columns is in use if they differ only in case', async () => {
+    const columns = new Map([['quantity', 'Quantity'] as const]);
+    const file = await read('petId,quantity,Quantity\n4,1,2\n', { columns });
+    expect(file).toMatchObject({ ok: false, remedy: { kind: 'ignore' } });
+    expect(await faultsOf('petId,quantity,Quantity\n4,1,2\n', { columns })).toEqual([
+      '1 quantity: "Quantity" is already the column for quantity. Leave out "quantity"',
+    ]);
+  });
 });
