@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -63,8 +63,7 @@ function start(key: KeyCommand, { env }: KeyCommandOptions, fail: Fail): ChildPr
   const folders = absoluteFolders(env);
   const variables = { ...withoutSecrets(env), [pathName(env)]: folders.join(path.delimiter) };
   const stdio: ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'pipe'];
-  // A group of its own ends with it. On Windows, `detached` would open a window.
-  const options = { env: variables, stdio, windowsHide: true, detached: process.platform !== 'win32' };
+  const options = { env: variables, stdio, windowsHide: true, detached: hasOwnGroup() };
   // A relative path in the command must not depend on the current folder, where another user may have put a file.
   if (key.shell) return spawn(key.command, { ...options, shell: true, cwd: path.parse(process.execPath).root });
   const words = parseCommandLine(key.command);
@@ -76,6 +75,24 @@ function start(key: KeyCommand, { env }: KeyCommandOptions, fail: Fail): ChildPr
   const file = hasFolder(program) ? program : findProgram(program, folders, env);
   if (file === undefined) throw fail(missing);
   return spawn(file, args, { ...options, shell: false });
+}
+
+/**
+ * Reports whether the command gets a process group of its own, which can be ended as a whole. With such a group it
+ * could not ask for a PIN, because Node also separates it from the terminal. On Windows, it would open a window.
+ */
+function hasOwnGroup(): boolean {
+  return process.platform !== 'win32' && !hasTerminal();
+}
+
+/** Reports whether this process can be asked on a terminal, even if all its streams are redirected. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r+'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the name of the variable PATH: on Windows it is called Path. */
@@ -113,7 +130,7 @@ async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: F
   let problem: string | undefined;
   const stop = (words: string) => {
     problem ??= words;
-    endGroup(child);
+    endAll(child);
   };
   const onInterrupt = () => stop('was interrupted');
   interrupted.addEventListener('abort', onInterrupt, { once: true });
@@ -143,14 +160,27 @@ async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: F
   }
 }
 
-/** Ends a command with everything that it has started, as far as that has not left its group. */
-function endGroup(child: ChildProcess): void {
-  try {
-    if (child.pid !== undefined && process.platform !== 'win32') process.kill(-child.pid, 'SIGKILL');
-    else child.kill('SIGKILL');
-  } catch {
-    // The group has already ended.
+/** Ends a command with everything that it has started, as far as that has not left its group or its parent. */
+function endAll(child: ChildProcess): void {
+  const { pid } = child;
+  if (pid === undefined) return;
+  const pids = hasOwnGroup() ? [-pid] : [pid, ...descendantsOf(pid)];
+  for (const each of pids) {
+    try {
+      process.kill(each, 'SIGKILL');
+    } catch {
+      // It has already ended.
+    }
   }
+}
+
+/** Returns the processes that a process has started, and that these have started; none without `ps`, as on Windows. */
+function descendantsOf(pid: number): readonly number[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  const pairs = (stdout ?? '').split('\n').map((line) => line.trim().split(/ +/).map(Number));
+  const childrenOf = (parent: number): readonly number[] =>
+    pairs.flatMap(([child = 0, of]) => (of === parent ? [child, ...childrenOf(child)] : []));
+  return childrenOf(pid);
 }
 
 /**

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
 import { openShop } from '../support/shop.ts';
 
@@ -58,6 +58,39 @@ test.each([
   expect(stripVTControlCharacters(stdout)).not.toContain('psk_');
   expect(() => readFileSync(join(home.config, 'config.json'))).toThrow('ENOENT');
 });
+
+test('lets a key command ask on the terminal, and ends it with all that it started on Ctrl-C', async () => {
+  const { env } = await serve();
+  const home = temporaryHome();
+  const asks = join(home.folder, 'ask-pin');
+  const started = join(home.folder, 'started');
+  // Like programs that ask for a PIN, neither ends by the terminal's own Ctrl-C.
+  const lines = ['#!/bin/sh', "trap '' INT", `sleep 300 & echo $! $$ > ${started}`];
+  const answer = ["printf 'PIN? ' > /dev/tty; read -r pin < /dev/tty", 'kill $!', 'echo "$pin"'];
+  writeFileSync(asks, [...lines, ...answer, ''].join('\n'), { mode: 0o700 });
+  const asking = { home, env: { ...env, PETSTOCK_API_KEY_STAGING: undefined }, terminal: 80 };
+  await runProgram(['config', 'set-key', '--env', 'staging', '--command', asks], asking);
+  const list = startProgram('inventory get 4', asking);
+  await list.until('stdout', 'PIN? ');
+  list.type(`${env.PETSTOCK_API_KEY_STAGING}\n`);
+  expect((await list.result).code).toBe(0);
+  const interrupted = startProgram('inventory get 4', asking);
+  await interrupted.until('stdout', 'PIN? ');
+  interrupted.type('\x03');
+  expect((await interrupted.result).code).toBe(130);
+  const pids = readFileSync(started, 'utf8').trim().split(' ');
+  // Each is gone once the system has collected it.
+  for (const pid of pids) await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 15_000 });
+});
+
+/** Reports whether a process runs. One that has ended may wait for a parent that collects it. */
+function isRunning(pid: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== '';
+  } catch {
+    return false;
+  }
+}
 
 /** Returns every run of five characters except the last one, whose end may be shown. */
 function fragments(text: string): string[] {
