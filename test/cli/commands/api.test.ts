@@ -71,21 +71,22 @@ test('prints the response of a failed api request on stdout, except with --json'
   expect(json.stdout).toBe('');
   expect(errorJson(json.stderr).error).toMatchObject({ status: 405, exitCode: 10 });
 });
-
-test.for([
-  ['FETCH', '/inventory'],
-  ['GET', 'https://elsewhere.example/v1/inventory'],
-  ['GET', '//elsewhere.example/inventory'],
-  ['GET', '/../admin'],
-  ['GET', '/..%2f../%2e%2e/admin'],
-  ['GET', '/a b'],
-  ['GET', '/inventory#part'],
-  ['GET', '\\\\elsewhere.example'],
-  ['GET', '@elsewhere.example/'],
-] as const)('fails for api %s %s without a request to another address', async ([method, path], { shop }) => {
-  const result = await shop.run(['api', method, path]);
-  for (const request of result.requests) expect(request.url.startsWith(`${shop.service.url}/`)).toBe(true);
-  expect(result.code).not.toBe(0);
+test('sends no api request to another address', async ({ shop }) => {
+  for (const [method, path] of [
+    ['FETCH', '/inventory'],
+    ['GET', 'https://elsewhere.example/v1/inventory'],
+    ['GET', '//elsewhere.example/inventory'],
+    ['GET', '/../admin'],
+    ['GET', '/..%2f../%2e%2e/admin'],
+    ['GET', '/a b'],
+    ['GET', '/inventory#part'],
+    ['GET', '\\\\elsewhere.example'],
+    ['GET', '@elsewhere.example/'],
+  ] as const) {
+    const result = await shop.run(['api', method, path]);
+    for (const request of result.requests) expect(request.url.startsWith(`${shop.service.url}/`)).toBe(true);
+    expect(result.code).not.toBe(0);
+  }
 });
 
 test.for([
@@ -114,20 +115,21 @@ test.for([
   expect(result.code).toBe(stdin.length > 16_384 ? 10 : 0);
   expect(result.sent).toEqual([`PATCH /v1/inventory/4 ${stdin}`]);
 });
-
-test.for([
-  ['api PATCH /inventory/4 --data @/nowhere/body.json', 2, 'There is no file /nowhere/body.json'],
-  [`api PATCH /inventory/1 --data @${import.meta.dirname}`, 2, 'it is a folder, not a file. Nothing was sent'],
-  ['api GET /inventory --data {}', 2, '--data'],
-  ['api GET /v1/inventory', 2, /The path begins after \/v1.*\nHint: petstock api GET \/inventory\n/s],
-  [`sandbox import ${import.meta.dirname}`, 2, 'it is a folder'],
-  ['sandbox import /nowhere.csv', 2, 'There is no file /nowhere.csv. Nothing was imported'],
-  ['config set codes /nowhere.csv', 2, 'There is no file /nowhere.csv. The setting codes was not changed'],
-  [`inventory export ${import.meta.filename}/new.csv`, 1, "can't be written: there is no such folder"],
-] as const)('%s exits with %i and sends nothing', async ([command, code, words], { shop }) => {
-  const { stdout, stderr, requests } = await shop.exits(command, code, words);
-  expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
-  expect(stderr).not.toMatch(/E[A-Z]{4,}/);
+test('refuses a file or a path that can not be used, and sends nothing', async ({ shop }) => {
+  for (const [command, code, words] of [
+    ['api PATCH /inventory/4 --data @/nowhere/body.json', 2, 'There is no file /nowhere/body.json'],
+    [`api PATCH /inventory/1 --data @${import.meta.dirname}`, 2, 'it is a folder, not a file. Nothing was sent'],
+    ['api GET /inventory --data {}', 2, '--data'],
+    ['api GET /v1/inventory', 2, /The path begins after \/v1.*\nHint: petstock api GET \/inventory\n/s],
+    [`sandbox import ${import.meta.dirname}`, 2, 'it is a folder'],
+    ['sandbox import /nowhere.csv', 2, 'There is no file /nowhere.csv. Nothing was imported'],
+    ['config set codes /nowhere.csv', 2, 'There is no file /nowhere.csv. The setting codes was not changed'],
+    [`inventory export ${import.meta.filename}/new.csv`, 1, "can't be written: there is no such folder"],
+  ] as const) {
+    const { stdout, stderr, requests } = await shop.exits(command, code, words);
+    expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
+    expect(stderr).not.toMatch(/E[A-Z]{4,}/);
+  }
 });
 
 test.for<[string, Action, boolean]>([

@@ -131,14 +131,17 @@ const refusals: readonly (readonly [command: string | readonly string[], said: s
   [['inventory', 'apply', ''], 'The file name is empty.'],
 ];
 
-test.for(refusals)('refuses %j with: %s', async ([command, said], { shop }) => {
-  const stderr = await shop.refused(command, { stdin: 'petId,quantity\n4,5\n' });
-  expect(stderr).toContain(said);
-  expect(stderr.includes('Did you mean')).toBe(said.includes('Did you mean'));
-  expect(stderr).not.toMatch(/'[^' ]+'/);
+test('refuses mistaken commands, says what is wrong, and sends nothing', async ({ shop }) => {
+  for (const [command, said] of refusals) {
+    const stderr = await shop.refused(command, { stdin: 'petId,quantity\n4,5\n' });
+    expect(stderr, `${command}`).toContain(said);
+    expect(stderr.includes('Did you mean'), `${command}`).toBe(said.includes('Did you mean'));
+    expect(stderr).not.toMatch(/'[^' ]+'/);
+  }
 });
 
-test.for<readonly [command: string, meant: string]>([
+/** Commands that are refused, and what their hints suggest. */
+const suggestions: readonly (readonly [command: string, meant: string])[] = [
   ['set 4 12', 'inventory set 4 12'],
   ['list low', 'inventory list --low'],
   ['low', 'inventory list --low'],
@@ -182,24 +185,29 @@ test.for<readonly [command: string, meant: string]>([
   // The last word may be a key.
   ['set-key psk_0123456789abcdefghijklmnopqrst', 'config set-key --help'],
   ['config set-ky anykeyofletters', 'config set-key --help'],
-])('suggests the intended command after %j', async ([command, meant], { shop }) => {
-  expect(await shop.refused(command)).toMatch(new RegExp(`\nHint: petstock ${meant.replaceAll('+', '\\+')}\n$`));
+];
+
+test('suggests the intended command after a mistaken one', async ({ shop }) => {
+  for (const [command, meant] of suggestions)
+    expect((await shop.refused(command)).endsWith(`\nHint: petstock ${meant}\n`), `${command} → ${meant}`).toBe(true);
 });
 
-test.for([
-  ['inventory export', ['inventory', 'export', '']],
-  ['history export', ['history', 'export', '']],
-  ['sandbox import', ['sandbox', 'import', '']],
-  ['--failed-out', ['inventory', 'apply', '-', '--yes', '--failed-out', '']],
-  ['--to', ['inventory', 'count', '--to', '']],
-  ['--codes', ['inventory', 'count', '--yes', '--codes', '']],
-  ['--file', ['sandbox', 'reset', '--file', '']],
-  ['--file', ['sandbox', 'serve', '--port', '0', '--file', '']],
-  ['--import', ['sandbox', 'serve', '--port', '0', '--import', '']],
-  ['--data @', ['api', 'PATCH', '/inventory/4', '--data', '@']],
-] as const)('reports an empty file name after %s: %j', async ([what, command], { shop }) => {
-  const stderr = await shop.refused(command, { stdin: 'petId,quantity\n4,5\n' });
-  expect(stderr).toBe(`Error: The file name after ${what} is empty.\n`);
+test('reports an empty file name, and after what it was given', async ({ shop }) => {
+  for (const [what, command] of [
+    ['inventory export', ['inventory', 'export', '']],
+    ['history export', ['history', 'export', '']],
+    ['sandbox import', ['sandbox', 'import', '']],
+    ['--failed-out', ['inventory', 'apply', '-', '--yes', '--failed-out', '']],
+    ['--to', ['inventory', 'count', '--to', '']],
+    ['--codes', ['inventory', 'count', '--yes', '--codes', '']],
+    ['--file', ['sandbox', 'reset', '--file', '']],
+    ['--file', ['sandbox', 'serve', '--port', '0', '--file', '']],
+    ['--import', ['sandbox', 'serve', '--port', '0', '--import', '']],
+    ['--data @', ['api', 'PATCH', '/inventory/4', '--data', '@']],
+  ] as const) {
+    const stderr = await shop.refused(command, { stdin: 'petId,quantity\n4,5\n' });
+    expect(stderr).toBe(`Error: The file name after ${what} is empty.\n`);
+  }
 });
 
 test("makes the sandbox's key file private again, and warns", async ({ shop }) => {

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { nameOf } from '../../support/petstock.ts';
-import { andThen, answers, commitThenHang, hang, hold, normally } from '../../support/scripted-actions.ts';
+import { andThen, answers, commitThenHang, hang, normally } from '../../support/scripted-actions.ts';
 import { type Action, type Exchange, tenEach } from '../../support/scripted-service.ts';
 import { killAt, openTill, type Till, test } from '../../support/till.ts';
 
@@ -87,18 +87,6 @@ describe('--resume after later writes', () => {
 });
 
 describe('history prune', () => {
-  /** Starts an apply whose first request waits for its response. */
-  async function _heldApply() {
-    const till = await openTill({ stock: tenEach(30) });
-    const first = hold();
-    till.service.next('PATCH /inventory/1', first.action);
-    const lines = Object.keys(tenEach(30)).map((petId) => `${petId},50\n`);
-    const file = till.file('a.csv', `petId,quantity\n${lines.join('')}`);
-    const applying = till.run(`inventory apply ${file} --yes --json --concurrency 1`);
-    await first.reached;
-    return { till, applying, first };
-  }
-
   test('does not repeat a delta on resume if a later adjust was pruned', async () => {
     const { till, run, stock } = await killedApply(commitThenHang, 'petId,delta\n1,+5\n2,+5\n');
     await all(till, 'inventory adjust 1 -5', 'history prune --keep 0 --yes', `inventory apply --resume ${run} --yes`);

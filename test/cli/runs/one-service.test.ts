@@ -1,8 +1,6 @@
-import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type Clock, createSystemClock } from '../../../src/shared/clock.ts';
 import { slowly } from '../../support/scripted-actions.ts';
-import { stateSql } from '../../support/state-sql.ts';
 import { openTill, type Till } from '../../support/till.ts';
 
 // The commands wait in real time, on a machine that may be busy.
@@ -43,9 +41,3 @@ test('shares one rate limit between 127.0.0.1 and localhost', async () => {
   await runEach(till, '127.0.0.1 and localhost', 6, 'inventory list -q');
   expect(till.service.requests.filter(({ status }) => status === 429)).toEqual([]);
 });
-
-/** Returns how often the limits were written; each admission of requests is one write. */
-async function _writesOfLimits(beside: string): Promise<number> {
-  const [limits] = await stateSql(join(beside, '..', 'state'), 'SELECT version FROM limits');
-  return Number(limits?.version);
-}

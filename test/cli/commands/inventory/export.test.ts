@@ -107,33 +107,33 @@ describe('export in the formats of apply', () => {
     expect(JSON.parse(applied.stdout).counts).toMatchObject({ applied: 0, failed: 0, conflict: 0 });
   });
 
-  test.for([
-    ['stock.json -o csv', 'has the extension of json'],
-    ['stock.csv -o ndjson', 'has the extension of csv'],
-    ['stock.xlsx', 'workbook'],
-    ['-o table', 'The valid formats are csv, tsv, json, ndjson'],
-    ['-o json --spreadsheet', 'are not for json'],
-    ['--delimiter :', '--delimiter takes'],
-  ] as const)('refuses export %s, and sends nothing', async ([words, why], { shop }) => {
-    expect(await shop.refused(`inventory export ${words}`)).toContain(why);
+  test('refuses mistaken options of export, and sends nothing', async ({ shop }) => {
+    for (const [words, why] of [
+      ['stock.json -o csv', 'has the extension of json'],
+      ['stock.csv -o ndjson', 'has the extension of csv'],
+      ['stock.xlsx', 'workbook'],
+      ['-o table', 'The valid formats are csv, tsv, json, ndjson'],
+      ['-o json --spreadsheet', 'are not for json'],
+      ['--delimiter :', '--delimiter takes'],
+    ] as const) {
+      expect(await shop.refused(`inventory export ${words}`)).toContain(why);
+    }
   });
 });
-
-test.for([
-  [{ LANG: 'de_DE.UTF-8' }, '', ';'],
-  [{ LANG: 'en_GB.UTF-8' }, '', ','],
-  [{ LC_ALL: 'C', LANG: 'de_DE.UTF-8' }, '', ','],
-  [{ LANG: 'de_DE.UTF-8' }, ' --delimiter |', '|'],
-] as const)(
-  'separates --spreadsheet cells in %j%s by "%s", and apply reads it',
-  async ([env, options, delimiter], { shop }) => {
+test('separates the cells of a spreadsheet as its locale does, and apply reads it', async ({ shop }) => {
+  for (const [env, options, delimiter] of [
+    [{ LANG: 'de_DE.UTF-8' }, '', ';'],
+    [{ LANG: 'en_GB.UTF-8' }, '', ','],
+    [{ LC_ALL: 'C', LANG: 'de_DE.UTF-8' }, '', ','],
+    [{ LANG: 'de_DE.UTF-8' }, ' --delimiter |', '|'],
+  ] as const) {
     const { stdout } = await shop.run(`inventory export --spreadsheet${options}`, { env });
     expect(stdout.startsWith(`\ufeffpetId${delimiter}status${delimiter}`)).toBe(true);
     expect(stdout).toContain(`"=""9007199254740993""",sold,0,0,,\n`.replaceAll(',', delimiter));
     const { counts } = await shop.json('inventory apply - --json --yes', { stdin: stdout });
     expect(counts).toMatchObject({ notEdited: 24, applied: 0, failed: 0, conflict: 0 });
-  },
-);
+  }
+});
 
 test('refuses inventory export --no-header, and sends nothing', async ({ shop }) => {
   const result = await shop.exits('inventory export --no-header', 2, 'Leave out --no-header');

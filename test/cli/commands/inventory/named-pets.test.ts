@@ -94,20 +94,21 @@ test('suggests the nearest name for an unknown name', async () => {
     stdout: '[]\n',
   });
 });
-
-test.for([
-  ['get 4 nosuch 5', 'No pet has "nosuch" in its name.'],
-  ['get rabbit rabit', 'No pet has "rabit" in its name. Did you mean 1 Rabbit?'],
-  ['list --pet 4,nosuch', 'No pet has "nosuch" in its name.'],
-  ['list --pet 4,fodo --summary', 'No pet has "fodo" in its name. Did you mean one of these?\n│ 4 Rabbit food\n'],
-  ['get 4 99999 nosuch', 'There is no pet 99999 in staging.\n│ No pet has "nosuch" in its name.\n'],
-  ['get 4 nosuch other', 'No pet has "nosuch" in its name.\n│ No pet has "other" in its name.\n'],
-] as const)('exits with 9 and prints the other pets if a name is unknown: %s', async ([words, said]) => {
-  const shop = await namedShop();
-  const { stdout, stderr } = await shop.run(`inventory ${words}`);
-  expect(stderr).toContain(`Error: ${said}`);
-  expect(stdout).not.toBe('');
-  expect((await shop.run(`inventory ${words} --json`)).code).toBe(9);
+test('prints the other pets, and exits with 9, if a name is unknown', async () => {
+  for (const [words, said] of [
+    ['get 4 nosuch 5', 'No pet has "nosuch" in its name.'],
+    ['get rabbit rabit', 'No pet has "rabit" in its name. Did you mean 1 Rabbit?'],
+    ['list --pet 4,nosuch', 'No pet has "nosuch" in its name.'],
+    ['list --pet 4,fodo --summary', 'No pet has "fodo" in its name. Did you mean one of these?\n│ 4 Rabbit food\n'],
+    ['get 4 99999 nosuch', 'There is no pet 99999 in staging.\n│ No pet has "nosuch" in its name.\n'],
+    ['get 4 nosuch other', 'No pet has "nosuch" in its name.\n│ No pet has "other" in its name.\n'],
+  ] as const) {
+    const shop = await namedShop();
+    const { stdout, stderr } = await shop.run(`inventory ${words}`);
+    expect(stderr).toContain(`Error: ${said}`);
+    expect(stdout).not.toBe('');
+    expect((await shop.run(`inventory ${words} --json`)).code).toBe(9);
+  }
 });
 
 test('never reads a number as a name, and matches one or two letters only as a whole word', async () => {

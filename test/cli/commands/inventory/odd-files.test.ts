@@ -8,19 +8,20 @@ import { apply, changeFile, openShop, type Shop, test } from '../../../support/s
 const shopify =
   'Handle,Title,Option1 Name,Option1 Value,SKU,Location,Available (not editable),Unavailable (not editable),On hand (current),On hand (new)\n' +
   'rabbit,Rabbit,Title,Default,4,Main,39,0,39,12\n';
-
-test.for([
-  ['4\u200b,1', '"4<U+200B>" is not a pet id: remove U+200B'],
-  ['4\u00a02,1', '"4<U+00A0>2" is not a pet id: remove U+00A0'],
-  ['4,1\u00ad2', '"1<U+00AD>2" is not a quantity: remove U+00AD'],
-  ['\u202e4\u202c,1', 'remove U+202E and U+202C'],
-  ['4,1\n\u200e5,1', '"<U+200E>5"'],
-  ['4,10.000', '"10.000" is not a quantity: it may mean 10 or 10000'],
-  ['4,12.0', '"12.0" is not a quantity: write 12, without decimals'],
-  ['4.0,12', '"4.0" is not a pet id: write 4, without decimals'],
-  ['675127116845989888.0,12', 'as a decimal number it was probably rounded'],
-] as const)('names what is wrong with %j', async ([row, said], { shop }) => {
-  expect(await shop.refused(`inventory apply ${changeFile(shop, `petId,quantity\n${row}\n`)} --yes`)).toContain(said);
+test('names what is wrong with an id or a quantity', async ({ shop }) => {
+  for (const [row, said] of [
+    ['4\u200b,1', '"4<U+200B>" is not a pet id: remove U+200B'],
+    ['4\u00a02,1', '"4<U+00A0>2" is not a pet id: remove U+00A0'],
+    ['4,1\u00ad2', '"1<U+00AD>2" is not a quantity: remove U+00AD'],
+    ['\u202e4\u202c,1', 'remove U+202E and U+202C'],
+    ['4,1\n\u200e5,1', '"<U+200E>5"'],
+    ['4,10.000', '"10.000" is not a quantity: it may mean 10 or 10000'],
+    ['4,12.0', '"12.0" is not a quantity: write 12, without decimals'],
+    ['4.0,12', '"4.0" is not a pet id: write 4, without decimals'],
+    ['675127116845989888.0,12', 'as a decimal number it was probably rounded'],
+  ] as const) {
+    expect(await shop.refused(`inventory apply ${changeFile(shop, `petId,quantity\n${row}\n`)} --yes`)).toContain(said);
+  }
 });
 
 test('names an invisible character in a column, and reads a second file that was appended with its mark', async ({

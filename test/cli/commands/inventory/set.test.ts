@@ -18,21 +18,19 @@ test('set sends one PATCH with only the quantity, and prints the response', asyn
     `▸ staging · ${shop.service.url}\nThis can't be undone: the previous stock was not read. Use --read-first next time.\nRate limit: 999 of 1000 left, resets in 40 s\n`,
   );
 });
-
-test.for([
-  ['9007199254740993', '7', 'sold'],
-  ['9223372036854775807', '7', 'available'],
-  ['4', '0', 'available'],
-  ['4', '-9007199254740991', 'available'],
-] as const)(
-  'sends and prints every digit of the pet id and the quantity: %s, %s',
-  async ([petId, quantity, status], { shop }) => {
+test('sends and prints every digit of the pet id and the quantity', async ({ shop }) => {
+  for (const [petId, quantity, status] of [
+    ['9007199254740993', '7', 'sold'],
+    ['9223372036854775807', '7', 'available'],
+    ['4', '0', 'available'],
+    ['4', '-9007199254740991', 'available'],
+  ] as const) {
     const { stdout, sent } = await shop.run(`inventory set ${petId} ${quantity}`);
     expect(sent).toEqual([`PATCH /v1/inventory/${petId} {"quantity":${quantity}}`]);
     expect(stdout).toMatch(new RegExp(`^${petId}\t${quantity}\t${status}\t\t\\S+-\\w{4}\n$`));
     expect((await shop.run(`inventory get ${petId}`)).stdout).toBe(`${petId}\t${quantity}\t${status}\n`);
-  },
-);
+  }
+});
 
 test('set exits with 9 for an unknown pet, and names the pet', async ({ shop }) => {
   const { code, stdout, stderr } = await shop.run('inventory set 4242 1');
@@ -155,32 +153,33 @@ test('sends nothing if the state is full when the run is recorded', async ({ sho
   );
   expect(requests).toEqual([]);
 });
-
-test.for([
-  ['set 4=12', 'petstock inventory set 4 12'],
-  ['set 4=12 --expect 39 -e staging', 'petstock inventory set 4 12 --expect 39 -e staging'],
-  ['adjust rabbit=-2', 'petstock inventory adjust rabbit -2'],
-  [
-    'set 4=12 9007199254740993=9 --ref R-1',
-    "printf 'petId,quantity\\n4,12\\n9007199254740993,9\\n' | petstock inventory apply - --yes --ref R-1 --env staging",
-  ],
-  ['adjust 4=+1 5=-2', "printf 'petId,delta\\n4,+1\\n5,-2\\n' | petstock inventory apply - --yes --env staging"],
-  ['set 4=', 'petstock inventory set --help'],
-  ['set 4=12 5', 'petstock inventory set --help'],
-  [
-    'set 4 12 5 13 --expect 1',
-    "printf 'petId,quantity\\n4,12\\n5,13\\n' | petstock inventory apply - --yes --env staging",
-  ],
-  ['adjust 4 1 5 -1', "printf 'petId,delta\\n4,1\\n5,-1\\n' | petstock inventory apply - --yes --env staging"],
-  ['set 4 12 5', 'petstock inventory set --help'],
-  ['count --list', 'ls count-*.txt'],
-  ['count --merge a b', 'cat aisle-3.txt aisle-4.txt | petstock inventory count'],
-  ['count --discard', 'rm aisle-3.txt'],
-  ['count --session a', 'petstock inventory count aisle-3.txt'],
-  ['set 4 0 --max-zero 1', 'petstock inventory apply --help'],
-  ['adjust 4 +1 --exit-code', 'petstock inventory apply --help'],
-] as const)('refuses %s, sends nothing, and hints at what does the job', async ([words, hint], { shop }) => {
-  expect(await shop.refused(`inventory ${words}`)).toContain(`\nHint: ${hint}\n`);
+test('refuses what set and adjust do not take, and hints at what does the job', async ({ shop }) => {
+  for (const [words, hint] of [
+    ['set 4=12', 'petstock inventory set 4 12'],
+    ['set 4=12 --expect 39 -e staging', 'petstock inventory set 4 12 --expect 39 -e staging'],
+    ['adjust rabbit=-2', 'petstock inventory adjust rabbit -2'],
+    [
+      'set 4=12 9007199254740993=9 --ref R-1',
+      "printf 'petId,quantity\\n4,12\\n9007199254740993,9\\n' | petstock inventory apply - --yes --ref R-1 --env staging",
+    ],
+    ['adjust 4=+1 5=-2', "printf 'petId,delta\\n4,+1\\n5,-2\\n' | petstock inventory apply - --yes --env staging"],
+    ['set 4=', 'petstock inventory set --help'],
+    ['set 4=12 5', 'petstock inventory set --help'],
+    [
+      'set 4 12 5 13 --expect 1',
+      "printf 'petId,quantity\\n4,12\\n5,13\\n' | petstock inventory apply - --yes --env staging",
+    ],
+    ['adjust 4 1 5 -1', "printf 'petId,delta\\n4,1\\n5,-1\\n' | petstock inventory apply - --yes --env staging"],
+    ['set 4 12 5', 'petstock inventory set --help'],
+    ['count --list', 'ls count-*.txt'],
+    ['count --merge a b', 'cat aisle-3.txt aisle-4.txt | petstock inventory count'],
+    ['count --discard', 'rm aisle-3.txt'],
+    ['count --session a', 'petstock inventory count aisle-3.txt'],
+    ['set 4 0 --max-zero 1', 'petstock inventory apply --help'],
+    ['adjust 4 +1 --exit-code', 'petstock inventory apply --help'],
+  ] as const) {
+    expect(await shop.refused(`inventory ${words}`)).toContain(`\nHint: ${hint}\n`);
+  }
 });
 
 test('shows what set would write with --dry-run, whatever the guards of bulk runs are', async ({ shop }) => {

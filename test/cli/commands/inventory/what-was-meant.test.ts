@@ -99,14 +99,13 @@ describe('an id that a program rounded', () => {
     );
   });
 
-  test.for(['675127116845989900', '9007199254740990', '9007199254740996', '1234567890123450000'])(
-    'is refused as probably rounded without a pet that rounds to it: %s',
-    async (id, { shop }) => {
+  test('is refused as probably rounded also where no pet rounds to it', async ({ shop }) => {
+    for (const id of ['675127116845989900', '9007199254740990', '9007199254740996', '1234567890123450000']) {
       const stdin = `petId,quantity\n4,1\n${id},3\n`;
       const { stderr } = await shop.exits('inventory apply - --yes', 2, 'the id was probably rounded', { stdin });
       expect(stderr).not.toContain('--skip-unknown');
-    },
-  );
+    }
+  });
 
   test.for(['9223372036854776000', '9223372036854775808', '9223372036854780000'])(
     'is named beyond the largest id, too: %s',
@@ -211,14 +210,16 @@ describe('two lines of one pet', () => {
     ]);
   });
 
-  test.for([
-    ['quantities', 'petId,quantity\n4,5\n4,5\n', 'line 3: pet 4 is already on line 2'],
-    ['no quantities', 'petId,quantity\n4,\n4,\n', 'line 3: pet 4 is already on line 2'],
-    ['a quantity and a delta', 'petId,quantity,delta\n4,5,\n4,,5\n', 'line 3: pet 4 is already on line 2'],
-    ['other expected stocks', 'petId,delta,expected\n4,5,39\n4,5,44\n', 'pet 4 is already on line 2, with another'],
-    ['a sum out of range', 'petId,delta\n4,9007199254740991\n4,1\n', 'their sum is out of range'],
-  ] as const)('are refused with both lines if they have %s', async ([, text, said], { shop }) => {
-    expect(await shop.refused(`inventory apply ${changeFile(shop, text)} --yes`)).toContain(said);
+  test('are refused with both lines if they can not be added up', async ({ shop }) => {
+    for (const [, text, said] of [
+      ['quantities', 'petId,quantity\n4,5\n4,5\n', 'line 3: pet 4 is already on line 2'],
+      ['no quantities', 'petId,quantity\n4,\n4,\n', 'line 3: pet 4 is already on line 2'],
+      ['a quantity and a delta', 'petId,quantity,delta\n4,5,\n4,,5\n', 'line 3: pet 4 is already on line 2'],
+      ['other expected stocks', 'petId,delta,expected\n4,5,39\n4,5,44\n', 'pet 4 is already on line 2, with another'],
+      ['a sum out of range', 'petId,delta\n4,9007199254740991\n4,1\n', 'their sum is out of range'],
+    ] as const) {
+      expect(await shop.refused(`inventory apply ${changeFile(shop, text)} --yes`)).toContain(said);
+    }
   });
 });
 
