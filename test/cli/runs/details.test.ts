@@ -59,19 +59,22 @@ describe('a dry run', () => {
   });
 });
 
-test('keeps the --failed-out file of an earlier run until another run begins', async ({ shop }) => {
+test('keeps the --failed-out file of an earlier run until another run begins, and says so', async ({ shop }) => {
   const failed = join(shop.folders.state, '..', 'failed.csv');
   await applied(shop, 'petId,quantity,expected\n4,1,38\n', '--failed-out', failed);
   expect(readFileSync(failed, 'utf8')).toContain('4,,38,1');
   const down = { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' } };
   const good = changeFile(shop, 'petId,quantity\n5,9\n');
-  expect((await shop.run(`inventory apply ${good} --yes --failed-out ${failed}`, down)).code).toBe(5);
+  const kept = `Warning: ${failed} still has the rows of an earlier run`;
+  await shop.exits(`inventory apply ${good} --yes --failed-out ${failed}`, 5, kept, down);
   expect(readFileSync(failed, 'utf8')).toContain('4,,38,1');
   const bad = changeFile(shop, 'petId,quantity\nx,9\n', 'bad.csv');
-  expect((await shop.run(`inventory apply ${bad} --yes --failed-out ${failed}`)).code).toBe(2);
+  await shop.exits(`inventory apply ${bad} --yes --failed-out ${failed}`, 2, kept);
+  await shop.exits(`inventory count ${failed}.txt --apply-only --yes --failed-out ${failed}`, 2, kept);
   expect(readFileSync(failed, 'utf8')).toContain('4,,38,1');
-  await shop.exits(`inventory apply ${good} --yes --failed-out ${failed}`, 0);
-  expect(readFileSync(failed, 'utf8')).not.toContain('4,');
+  const begun = await shop.exits(`inventory apply ${good} --yes --failed-out ${failed}`, 0);
+  expect(begun.stderr).not.toContain(kept);
+  expect(readFileSync(failed, 'utf8')).toBe('');
 });
 
 describe('undo --last', () => {

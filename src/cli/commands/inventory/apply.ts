@@ -96,7 +96,10 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   const failedOut = await openFailedOut(invocation, options.failedOut, { force: options.force === true });
   const given = { ...bulk, keepFailed: failedOut?.keep };
   const empty = async () => failedOut?.empty();
-  await resumeRun(invocation, run, given, empty);
+  await resumeRun(invocation, run, given, empty).catch(async (error) => {
+    await failedOut?.warnIfKept();
+    throw error;
+  });
 }
 
 type FileOptions = Omit<ApplyOptions, keyof BulkFlags | 'column' | 'minRows'> & ParsedBulkFlags & ReadOptions;
@@ -126,6 +129,9 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
     } catch (error) {
       throw guard.withEarlierRun(error);
     }
+  }).catch(async (error) => {
+    await failedOut?.warnIfKept();
+    throw error;
   });
 }
 

@@ -59,16 +59,21 @@ export async function openFailedOut(invocation: Invocation, file: string | undef
   if (file === undefined) return undefined;
   await requireChangeFile(invocation, '--failed-out', file, replacing);
   // The next command may replace this file without asking, because the history has its rows, too.
-  const write: WriteRows = (rows) => writeReplaceable(invocation, file, fileText(rows));
-  const isFile = () => statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+  let isWritten = false;
+  const write: WriteRows = async (rows) => {
+    await writeReplaceable(invocation, file, fileText(rows));
+    isWritten = true;
+  };
+  const found = () => statSync(file, { throwIfNoEntry: false });
+  const isInput = isOneOf(invocation, replacing.inputs ?? [], file);
   return {
     /**
      * Whether this is the command's own input file. Its rows stay until the run has ended, because they identify a
      * killed run.
      */
-    isInput: isOneOf(invocation, replacing.inputs ?? [], file),
+    isInput,
     /** Removes the rows of an earlier run. */
-    empty: async () => (isFile() ? write([]) : undefined),
+    empty: async () => (found()?.isFile() ? write([]) : undefined),
     keep: async (rows: readonly BulkRow[], isLost: boolean) => {
       const kept = rows.filter((row) => owedDelta(row) === undefined || isSurelyUnwritten(row, isLost));
       await write(kept);
@@ -77,6 +82,12 @@ export async function openFailedOut(invocation: Invocation, file: string | undef
       const [they, them, were] = left === 1 ? ['it', 'it', 'was'] : ['they', 'them', 'were'];
       const why = `${isLost ? '' : `a resume sends ${them}, or `}${they} may have been written`;
       await invocation.messages.note(`${counted(left, 'delta')} ${were} left out of ${file}, because ${why}.`);
+    },
+    /** After an error: warns if the rows in the file are those of an earlier run, because no run has begun. */
+    warnIfKept: async () => {
+      const { size = 0 } = found() ?? {};
+      if (isWritten || isInput || size === 0) return;
+      await invocation.messages.warn(`${file} still has the rows of an earlier run: this one has not begun`);
     },
   };
 }

@@ -46,12 +46,17 @@ export async function runCount(invocation: Invocation, options: TypedOptions): P
     questions.requireAnswer({ previewCommand: countCommand(invocation, file, { dryRun: true }) });
   }
   const outputs = await openOutputs(invocation, options);
-  const codes =
-    options.codes === undefined ? await invocation.shopCodes() : await readCodesFile(options.codes, invocation);
   const finish = { ...options, ...outputs };
-  await (isScanning
-    ? scan(invocation, codes ?? noBarCodes, finish)
-    : readOnly(invocation, codes ?? noBarCodes, finish));
+  try {
+    const codes =
+      options.codes === undefined ? await invocation.shopCodes() : await readCodesFile(options.codes, invocation);
+    await (isScanning
+      ? scan(invocation, codes ?? noBarCodes, finish)
+      : readOnly(invocation, codes ?? noBarCodes, finish));
+  } catch (error) {
+    await outputs.failedOut?.warnIfKept();
+    throw error;
+  }
 }
 
 /** @throws UsageError for deltas of a script without a `--ref`, because scans that come twice would be added twice */
