@@ -94,7 +94,6 @@ test.each([
     (run: Git) => run('config', 'user.name', ''),
     "git config user.name '<yours>'",
   ],
-  ['without a git remote', ['0.2.0'], () => {}, 'git remote add origin'],
 ])('refuses a release %s, and changes nothing', (_what, args, prepare, message) => {
   const { folder, run } = repository();
   prepare(run, folder);
