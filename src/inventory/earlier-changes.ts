@@ -1,4 +1,5 @@
 import type { Change } from './change.ts';
+import { plainText } from './pet-names.ts';
 
 /** A change of stock that the history has, and that was or may have been written. */
 export interface EarlierChange {
@@ -14,6 +15,8 @@ export interface EarlierChange {
   readonly after: number;
   readonly delta: number | undefined;
   readonly ref: string | undefined;
+  /** Whether it was certainly written. */
+  readonly isCertain: boolean;
 }
 
 /** A delta whose pet an earlier run has changed under the same `ref`. */
@@ -34,24 +37,58 @@ export function repeatedDeltas(
   changes: readonly Change[],
   earlier: readonly EarlierChange[],
 ): readonly RepeatedDelta[] {
-  const known = new Map<string, EarlierChange[]>();
+  const known = new Map<bigint, EarlierChange[]>();
   for (const row of earlier) {
-    if (row.delta === undefined || row.ref === undefined) continue;
-    const key = keyOf(row.petId, row.ref);
-    known.set(key, [...(known.get(key) ?? []), row]);
+    if (row.delta !== undefined && row.ref !== undefined) known.set(row.petId, [...(known.get(row.petId) ?? []), row]);
   }
   return changes.flatMap((change): RepeatedDelta | readonly RepeatedDelta[] => {
     const { petId, delta, ref } = change;
-    const rows = delta === undefined || delta === 0 || ref === undefined ? [] : (known.get(keyOf(petId, ref)) ?? []);
+    if (delta === undefined || delta === 0 || ref === undefined) return [];
+    const parts = new Set(partsOfRef(ref));
+    const rows = (known.get(petId) ?? []).filter((row) => partsOfRef(row.ref ?? '').some((part) => parts.has(part)));
     if (rows.length === 0) return [];
     const deltas = rows.map((row) => row.delta ?? 0);
-    const isSame = deltas.includes(delta ?? 0) || deltas.reduce((sum, each) => sum + each, 0) === delta;
+    const isSame = deltas.includes(delta) || deltas.reduce((sum, each) => sum + each, 0) === delta;
     return { change, earlier: rows, isSame };
   });
 }
 
-function keyOf(petId: bigint, ref: string): string {
-  return `${petId} ${ref}`;
+/**
+ * Returns the refs in a text, in lower case: the deltas of a pet that are added up from several refs have all of them,
+ * with commas.
+ */
+export function partsOfRef(ref: string): readonly string[] {
+  return ref.split(', ').map(plainText);
+}
+
+/** A run that has already added most of a delivery. */
+interface SameDelivery {
+  readonly run: string;
+  readonly at: number;
+  /** Number of pets to which it has added the same. */
+  readonly pets: number;
+}
+
+/**
+ * Finds a delivery that came without a ref, and comes again corrected or extended: most of its deltas, at least two, are
+ * those of one run. Units that go out are not compared, because two sales are often equal.
+ * @param changes at most one for each pet
+ * @param earlier the newest first
+ */
+export function sameDelivery(changes: readonly Change[], earlier: readonly EarlierChange[]): SameDelivery | undefined {
+  const deltas = new Map(changes.map(({ petId, delta }) => [petId, delta]));
+  const runs = new Map<string, { readonly at: number; rows: number; pets: number }>();
+  for (const { run, at, petId, delta, ref } of earlier) {
+    if (delta === undefined || ref !== undefined) continue;
+    const seen = runs.get(run) ?? { at, rows: 0, pets: 0 };
+    seen.rows += 1;
+    if (deltas.get(petId) === delta) seen.pets += 1;
+    runs.set(run, seen);
+  }
+  for (const [run, { at, rows, pets }] of runs) {
+    if (pets >= 2 && pets * 2 > Math.min(rows, changes.length)) return { run, at, pets };
+  }
+  return undefined;
 }
 
 /** A counted pet, with what the history knows of it. */

@@ -305,7 +305,11 @@ function conditionsOf(table: 'runs' | 'rows', filter: RunFilter): Statement {
     [host, 'runs.host = ?'],
     [since, `${table}.at >= ?`],
     [until, `${table}.at <= ?`],
-    [ref, ofRow('rows.ref = ?')],
+    // A row has several refs if the deltas of several lines were added up, see `partsOfRef`.
+    [
+      ref?.replace(/[\\%_]/g, '\\$&'),
+      ofRow("rows.ref IS NOT NULL AND ', ' || lower(rows.ref) || ', ' LIKE '%, ' || lower(?) || ', %' ESCAPE '\\'"),
+    ],
   ];
   const applying = given.flatMap(([value, sql]) => (value === undefined ? [] : [{ value, sql }]));
   const conditions = applying.map(({ sql }) => sql);

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { contentHashOf } from '../../src/cli/commands/inventory/duplicate-file-guard.ts';
+import { contentHashOf } from '../../src/cli/runs/applied-before.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { read } from './reading.ts';
 

@@ -5,6 +5,7 @@ import {
   countedBefore,
   type EarlierChange,
   repeatedDeltas,
+  sameDelivery,
 } from '../../src/inventory/earlier-changes.ts';
 
 const hour = 3600 * 1000;
@@ -13,7 +14,7 @@ const now = 100 * hour;
 function earlier(change: Partial<EarlierChange>): EarlierChange {
   return {
     ...{ run: 'r1', at: now - hour, command: 'inventory apply', file: undefined },
-    ...{ petId: 4n, before: 10, after: 15, delta: 5, ref: 'N-7', ...change },
+    ...{ petId: 4n, before: 10, after: 15, delta: 5, ref: 'N-7', isCertain: true, ...change },
   };
 }
 
@@ -26,6 +27,10 @@ test.each([
   ['another delta', change(50), [earlier({})], false],
   ['the sum of two', change(12), [earlier({}), earlier({ delta: 7 })], true],
   ['one of two', change(7), [earlier({}), earlier({ delta: 7 })], true],
+  ['the same ref in other case', change(5, 'n-7'), [earlier({})], true],
+  ['one of two refs that were added up', change(5), [earlier({ ref: 'N-6, N-7', delta: 12 })], false],
+  ['two refs added up that came apart', change(12, 'N-7, N-8'), [earlier({}), earlier({ ref: 'N-8', delta: 7 })], true],
+  ['a part of another ref', change(5, 'N-7'), [earlier({ ref: 'N-77' })], undefined],
   ['another ref', change(5, 'N-8'), [earlier({})], undefined],
   ['another pet', change(5), [earlier({ petId: 5n })], undefined],
   ['no ref', { ...change(5), ref: undefined }, [earlier({ ref: undefined })], undefined],
@@ -33,6 +38,33 @@ test.each([
   ['no change', change(0), [earlier({})], undefined],
 ] as const)('finds a delta that came before under its ref: %s', (_, one, rows, isSame) => {
   expect(repeatedDeltas([one], rows).map((found) => found.isSame)).toEqual(isSame === undefined ? [] : [isSame]);
+});
+
+/** Deltas by pet, as lines of a file. */
+const delivery = (deltas: Readonly<Record<number, number>>) =>
+  Object.entries(deltas).map(([petId, delta]) => ({ ...change(delta, undefined), petId: BigInt(petId) }));
+
+test.each([
+  ['extended', { 4: 50, 6: 2, 5: 1 }, 2],
+  ['the same with another last line', { 4: 50, 6: 2, 7: 1 }, 2],
+  ['corrected in one of two lines', { 4: 5, 6: 2 }, undefined],
+  ['of other numbers', { 4: 5, 6: 3 }, undefined],
+  ['of one pet', { 4: 50 }, undefined],
+  ['of many other pets', { 4: 50, 6: 2, 1: 1, 2: 1, 3: 1 }, 2],
+] as const)('finds a delivery without a ref that comes again: %s', (_, deltas, pets) => {
+  const rows = (
+    [
+      [4n, 50],
+      [6n, 2],
+    ] as const
+  ).map(([petId, delta]) => earlier({ petId, delta, ref: undefined }));
+  expect(sameDelivery(delivery(deltas), rows)?.pets).toBe(pets);
+  expect(
+    sameDelivery(
+      delivery(deltas),
+      rows.map((row) => ({ ...row, ref: 'N-7' })),
+    ),
+  ).toBe(undefined);
 });
 
 const stockTake = (file: string | undefined, after: number, other: Partial<EarlierChange> = {}) =>

@@ -1,15 +1,14 @@
-import type { BulkRow, Change } from '../../../inventory/change.ts';
-import { counted, isAbsent, type Quantities } from '../../../inventory/items.ts';
-import { type Plan, type PlanOptions, planChanges } from '../../../inventory/plan.ts';
+import type { Change } from '../../../inventory/change.ts';
+import { isAbsent, type Quantities } from '../../../inventory/items.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { flagWords, petstock, targetWords } from '../../../shared/hint.ts';
+import { flagWords, petstock } from '../../../shared/hint.ts';
 import { targetName } from '../../../shared/target.ts';
 import { rethrowAsNothingWritten } from '../../../writes/nothing-written.ts';
 import { readStock } from '../../../writes/stock.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { openRunOf } from '../../runs/open-run.ts';
+import { AppliedBefore } from '../../runs/applied-before.ts';
 import { performPlan } from '../../runs/perform.ts';
-import { type RunAccess, withContinueHint } from '../../runs/run-access.ts';
+import { withContinueHint } from '../../runs/run-access.ts';
 import { collect, define, type OptionsOf, optionRows } from '../define.ts';
 import {
   type BulkFlags,
@@ -20,8 +19,6 @@ import {
   wholeNumberOf,
 } from '../option-values.ts';
 import { applyCommand, parseColumns, type ReadOptions, readChangeFile } from './change-file.ts';
-import { contentHashOf, DuplicateFileGuard } from './duplicate-file-guard.ts';
-import { RepeatedDeltas, skippedRow } from './repeated-deltas.ts';
 import { RowEvidence, requireMeant } from './row-evidence.ts';
 import { openFailedOut, openPlanOut } from './written-change-file.ts';
 
@@ -121,13 +118,13 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
   const keepPlan = await openPlanOut(invocation, planOut, { dryRun, force: replacing.force, input: file });
   invocation.questions.stdinIsTaken = file === '-';
   await withContinueHint(applyCommand(invocation, file), async () => {
-    const { access, job, guard } = await planFile(invocation, file, options);
+    const { access, job, before } = await planFile(invocation, file, options);
     try {
       const onBegun = failedOut?.isInput ? undefined : failedOut?.empty;
       const keeping = { keepFailed: failedOut?.keep, keepPlan };
       await performPlan(access, { ...job, onBegun }, { ...options, ...keeping });
     } catch (error) {
-      throw guard.withEarlierRun(error);
+      throw before.explain(error);
     }
   }).catch(async (error) => {
     await failedOut?.warnIfKept();
@@ -145,78 +142,33 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
   const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
   const petIds = new Set(changes.map(({ petId }) => petId));
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
-  const contentHash = contentHashOf(changes);
   const { again = false, skipApplied = false, ignoreNames = false, skipUnknown = false, reason, ref } = options;
   const noted =
     reason === undefined && ref === undefined
       ? changes
       : changes.map((change) => ({ ...change, reason: change.reason ?? reason, ref: change.ref ?? ref }));
   const names = (await invocation.shopCodes())?.names;
-  const guard = new DuplicateFileGuard(access, { file, contentHash, hasDeltas, again });
-  const skipCommand = () => petstock`${applyCommand(invocation, file, { skipApplied: true })}`;
-  const repeated = new RepeatedDeltas(access, noted, { again, skipApplied, names, skipCommand });
-  if (hasDeltas) await guard.requireFinished();
-  const told = hasDeltas ? await repeated.check() : undefined;
-  const earlier = told ?? (options.dryRun ? undefined : await guard.check(repeated.isDecided));
+  const before = new AppliedBefore(access, noted, {
+    ...{ file, again, skipApplied, names },
+    skipCommand: () => petstock`${applyCommand(invocation, file, { skipApplied: true })}`,
+  });
+  const earlier = await before.check(noted);
   await invocation.connections.announce();
   const evidence = new RowEvidence(read, ignoreNames ? undefined : names);
   const reader = { ...access.connection, onEachItem: evidence.see };
   const stock = await readStock(reader, petIds).catch(rethrowAsNothingWritten);
   const { quantities } = stock;
-  const { rows, problems } = planUnskipped(noted, quantities, repeated, { skipUnknown, env: targetName(target) });
+  const { rows, problems } = before.plan(noted, quantities, { skipUnknown, env: targetName(target) });
   const absent = skipUnknown ? [] : absentPets(changes, quantities);
   requireMeant(invocation, { file, command, hasDeltas, unit: read.unit, problems, absent }, evidence);
-  const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
-  const facts = [...(await evidence.tell(invocation, rows)), ...(await warnOfOpenRun(access, subject, rows))];
-  const intention = { verb: 'Write' as const, earlier, facts };
-  // Another process may have applied the file since the first check.
-  const requireNotDuplicate = async () => {
-    if (hasDeltas) await repeated.requireNoOthers();
-    await guard.check(repeated.isDecided);
-    return { run: guard.newest };
+  const facts = await evidence.tell(invocation, rows);
+  const job = {
+    subject: { command: 'inventory apply', ...before.content },
+    intention: { verb: 'Write' as const, earlier, facts },
+    ...{ rows, stock },
+    requireNotDuplicate: () => before.requireStill(),
   };
-  return {
-    access,
-    job: { subject, rows, stock, intention, requireNotDuplicate },
-    guard,
-  };
-}
-
-/** Plans all changes but those that `--skip-applied` leaves out. */
-function planUnskipped(
-  changes: readonly Change[],
-  quantities: Quantities,
-  { skipped }: RepeatedDeltas,
-  options: PlanOptions,
-): Plan {
-  const { rows, problems } = planChanges(
-    changes.filter(({ petId }) => !skipped.has(petId)),
-    quantities,
-    options,
-  );
-  if (skipped.size === 0) return { rows, problems };
-  const left = changes.filter(({ petId }) => skipped.has(petId));
-  const all = [...rows, ...left.map((change) => skippedRow(change, quantities.get(change.petId)))];
-  return { rows: all.toSorted((one, other) => one.line - other.line), problems };
-}
-
-/**
- * Warns of an unfinished run with deltas for the same pets. A file that was changed after a crash counts as another
- * file, and would add its units twice. An unfinished run of the same file is an error, not a warning.
- * @returns facts for the question
- */
-async function warnOfOpenRun(
-  access: RunAccess,
-  { contentHash }: { readonly contentHash: string },
-  rows: readonly BulkRow[],
-): Promise<readonly string[]> {
-  const open = await openRunOf(access, rows);
-  if (open === undefined || open.run.contentHash === contentHash) return [];
-  const { run, shared } = open;
-  const has = `Run ${run.run} is unfinished, and also has deltas for ${counted(shared, 'pet')} of this file`;
-  const resume = petstock`inventory apply --resume ${run.run} ${targetWords(run)}`;
-  await access.invocation.messages.warn(`${has}. If they are the same units, resume it instead: ${resume}`);
-  return [`beside run ${run.run.slice(-4)}, which is unfinished`];
+  return { access, job, before };
 }
 
 /**

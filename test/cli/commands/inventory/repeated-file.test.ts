@@ -89,21 +89,27 @@ test('does not add a delta again if it may already have been written', async ({ 
   expect(till.service.stockOf(1)).toBe(9);
 });
 
-test('warns about an unfinished run if an edited file adds deltas to the same pets', async () => {
-  shop.service.setFaults(['PATCH /inventory/2:status=401']);
-  expect((await shop.run(`${apply} --concurrency 1`)).code).not.toBe(0);
-  shop.service.setFaults([]);
-  const [{ run }] = await shop.json('history list --json');
-  const changed = changeFile(shop, 'petId,delta\n1,1\n2,2\n9007199254740993,1\n', 'delivery.csv');
-  const warning =
-    `Warning: Run ${run} is unfinished, and also has deltas for 2 pets of this file. If they are the same units, ` +
-    `resume it instead: petstock inventory apply --resume ${run} --env staging\n`;
+test('warns about a delivery without a ref that comes again with another line', async () => {
+  const extended = changeFile(shop, 'petId,delta\n1,1\n2,1\n3,7\n', 'extended.csv');
+  expect((await shop.run(`inventory apply ${extended} --dry-run -q`)).stderr).toBe('');
+  const { run } = await shop.json(`${apply} --json`);
+  const what = `2 pets already got the same units by run ${run.slice(-4)} at`;
   const { asked, prompts } = confirming(false);
-  const typed = await shop.run(`inventory apply ${changed}`, { terminal: 400, prompts });
-  expect(typed.stderr).toContain(warning);
-  expect(asked[0]).toContain(`Write 3 changes to staging, beside run ${run.slice(-4)}, which is unfinished?`);
-  const other = changeFile(shop, 'petId,delta\n9223372036854775807,1\n', 'other.csv');
-  expect((await shop.run(`inventory apply ${other} --yes -q`)).stderr).toBe('');
-  expect(await shop.run(`inventory apply ${changed} --yes -q`)).toMatchObject({ code: 0, stderr: warning });
-  expect(await added()).toEqual([2, 2, 0]);
+  const typed = await shop.run(`inventory apply ${extended}`, { terminal: 400, prompts });
+  expect(typed.stderr).toContain(`Warning: ${what}`);
+  expect(asked[0]).toContain(`AGAIN? ${what}`);
+  for (const [text, words] of [
+    ['petId,delta\n1,-1\n2,-1\n3,7\n', ''],
+    ['petId,delta\n1,1\n2,2\n3,7\n', ''],
+    ['petId,delta,ref\n1,1,N-1\n2,1,N-1\n3,7,N-1\n', ''],
+    ['petId,delta\n1,1\n2,1\n3,7\n', '--again'],
+  ] as const) {
+    const other = changeFile(shop, text, 'other.csv');
+    expect((await shop.run(`inventory apply ${other} --dry-run -q ${words}`.trim())).stderr).toBe('');
+  }
+  expect(await shop.run(`inventory apply ${extended} --yes -q`)).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^Warning: 2 pets already got .*recognized for certain\.\n$/),
+  });
+  expect(await added()).toEqual([2, 2, 8]);
 });

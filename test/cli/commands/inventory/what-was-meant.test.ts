@@ -298,15 +298,30 @@ describe('a delivery that comes again under its ref', () => {
     ['extended', extended, 'add --skip-applied'],
     ['corrected', corrected, 'The numbers differ'],
     ['with a space and other rows', 'petId,delta,ref\n8,1,N-99\n6,2, N-31 \n', 'add --skip-applied'],
+    ['in lower case', 'petId,delta,ref\n6,2,n-31\n', 'add --skip-applied'],
+    ['added up with another', 'petId,delta,ref\n6,2,N-31\n6,1,N-32\n', 'The numbers differ'],
   ] as const)('is refused off a terminal, and nothing is sent: %s', async ([, text, said], { shop }) => {
     const { run, again } = await delivered(shop);
     for (const words of ['--yes', '--dry-run']) {
       const { code, stderr, requests } = await again(text, words);
       expect({ code, requests }).toEqual({ code: 2, requests: [] });
-      expect(stderr).toContain('already changed under ref "N-31"');
+      expect(stderr).toContain('already changed under');
       expect(stderr).toContain(`6 "Blue hamster": +2 by run ${run}`.replace(' "Blue hamster"', ''));
       expect(stderr).toContain(said);
     }
+  });
+
+  test('is found if one of two refs that were added up comes again', async ({ shop }) => {
+    await shop.exits('inventory apply - --yes', 0, [], { stdin: 'petId,delta,ref\n4,5,box_1\n4,7,BOX 2\n' });
+    const box = (ref: string) => ({ stdin: `petId,delta,ref\n4,5,${ref}\n` });
+    for (const ref of ['box_1', 'Box 2']) {
+      expect(await shop.refused('inventory apply - --yes', box(ref))).toMatch(
+        /4: \+12 by run .* \("BOX 2, box_1"\); now/,
+      );
+    }
+    for (const ref of ['box%1', 'box', 'box 11'])
+      await shop.exits('inventory apply - --yes --dry-run', 0, [], box(ref));
+    expect(await shop.json('history list --ref BOX_1 --json')).toHaveLength(1);
   });
 
   test('is left out with --skip-applied, but not with another number', async ({ shop }) => {

@@ -6,7 +6,7 @@ import { petLine } from '../../../../output/count-text.ts';
 import { wrap } from '../../../../output/text-width.ts';
 import { localTime } from '../../../../output/time.ts';
 import { quoted } from '../../../../shared/parsed.ts';
-import { earlierChanges } from '../../../runs/earlier-changes.ts';
+import { earlierChanges } from '../../../runs/applied-before.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import type { CountedChanges } from './count-plan.ts';
 

@@ -2,7 +2,6 @@ import { basename } from 'node:path';
 import type { BulkRow } from '../../../../inventory/change.ts';
 import type { Counting } from '../../../../inventory/count/counting.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
-import { planChanges } from '../../../../inventory/plan.ts';
 import { writeFileAtomically } from '../../../../shared/atomic-file.ts';
 import { NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../../shared/hint.ts';
@@ -10,10 +9,9 @@ import { targetName } from '../../../../shared/target.ts';
 import { requireWithinGuards } from '../../../../writes/carry-out.ts';
 import { faultyFile } from '../../../input-file.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
+import { AppliedBefore } from '../../../runs/applied-before.ts';
 import { performPlan } from '../../../runs/perform.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
-import { contentHashOf, DuplicateFileGuard } from '../duplicate-file-guard.ts';
-import { RepeatedDeltas, skippedRow } from '../repeated-deltas.ts';
 import { changeText, fileText, openFailedOut, requireChangeFile, type WriteRows } from '../written-change-file.ts';
 import { type CountOptions, countCommand } from './count-options.ts';
 import {
@@ -72,7 +70,8 @@ export async function finishCount(run: RunAccess, counting: Counting, options: E
   const { mode, all = false, source } = options;
   await requireRightLines(invocation, counting, options);
   const planned = { ...options, ref: options.ref ?? defaultRef(options) };
-  const guards = await guardRepetition(run, counting, planned);
+  const before = appliedBefore(run, counting, planned);
+  const earlier = await before.check(changesOf(counting.tally.counts(), planned));
   const counts = await countedChanges(run, counting, planned);
   const { unknowns, unscanned } = counts;
   const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
@@ -85,7 +84,7 @@ export async function finishCount(run: RunAccess, counting: Counting, options: E
   }
   const doubts = mode === 'count' ? await showDoubts(run, counting, counts, { ...source, all }) : [];
   const facts = [...doubts, ...(unknowns.size > 0 ? [`leaving out ${unknownText(unknowns)}`] : [])];
-  await writeCounts(run, counting, counts, { ...planned, ...guards, facts });
+  await writeCounts(run, counting, counts, { ...planned, before, earlier, facts });
   if (unknowns.size === 0) return;
   throw new PartialError(`Not counted: ${unknownText(unknowns)}`, { lines, hint: againCommand(invocation, options) });
 }
@@ -137,37 +136,20 @@ async function requireRightLines(
   for (const { message } of mistakes) await messages.quote(message, { always: true });
 }
 
-/** What keeps units from being written twice. */
-interface Repetition {
-  readonly guard: DuplicateFileGuard;
-  readonly repeated: RepeatedDeltas;
-  /** A clause for the question, if units of this count were already written. */
-  readonly earlier: string | undefined;
-}
-
-/**
- * Looks in the history for the same count, and for pets that were changed under the same `ref`. Sends nothing.
- * @throws UsageError or ConflictError if these units were already written, or are being written, and the user can't be asked
- */
-async function guardRepetition(run: RunAccess, counting: Counting, options: EndedCount): Promise<Repetition> {
-  const { mode, again = false, skipApplied = false, file = '-', dryRun, to } = options;
-  const hasDeltas = mode !== 'count';
-  const changes = changesOf(counting.tally.counts(), options);
-  const repeated = new RepeatedDeltas(run, changes, {
-    again,
-    skipApplied,
-    names: counting.known.codes.names,
+/** A change file may be made of the same scans as often as one likes. */
+function appliedBefore(run: RunAccess, counting: Counting, options: EndedCount): AppliedBefore {
+  const { again = false, skipApplied = false, file = '-', to } = options;
+  return new AppliedBefore(run, changesOf(counting.tally.counts(), options), {
+    ...{ again, skipApplied, names: counting.known.codes.names },
+    file: to === undefined ? file : undefined,
     skipCommand: () => countCommand(run.invocation, options.file, { skipApplied: true }),
   });
-  const contentHash = contentHashOf(changes);
-  const guard = new DuplicateFileGuard(run, { file, contentHash, hasDeltas, again });
-  if (hasDeltas) await guard.requireFinished();
-  const told = hasDeltas ? await repeated.check() : undefined;
-  const earlier = dryRun || to !== undefined ? undefined : await guard.check(repeated.isDecided);
-  return { guard, repeated, earlier: told ?? earlier };
 }
 
-interface Writing extends EndedCount, Repetition {
+interface Writing extends EndedCount {
+  readonly before: AppliedBefore;
+  /** A clause for the question, if units of this count were already written. */
+  readonly earlier: string | undefined;
   readonly facts: readonly string[];
 }
 
@@ -175,32 +157,26 @@ async function writeCounts(
   run: RunAccess,
   counting: Counting,
   { changes, stock }: CountedChanges,
-  { guard, repeated, ...options }: Writing,
+  { before, ...options }: Writing,
 ): Promise<void> {
   const { invocation } = run;
-  const { failedOut, file = '-', mode, earlier, facts } = options;
-  const skipped = changes.filter(({ petId }) => repeated.skipped.has(petId));
-  const rest = changes.filter(({ petId }) => !repeated.skipped.has(petId));
-  const { rows: planned, problems } = planChanges(rest, stock.quantities, { env: targetName(invocation.target) });
+  const { failedOut, file = '-', earlier, facts } = options;
+  const { rows, problems } = before.plan(changes, stock.quantities, { env: targetName(invocation.target) });
   if (problems.length > 0) {
     throw faultyFile(file, { problems, total: problems.length, unit: 'line' }, 'nothing was written');
   }
   if (options.writeFile !== undefined) {
+    const planned = rows.filter(({ result }) => result !== 'skipped');
     await writeToFile(invocation, planned, options, options.writeFile);
     return;
   }
   const { names } = counting.known.codes;
   const job = {
-    rows: [...planned, ...skipped.map((change) => skippedRow(change, stock.quantities.get(change.petId)))],
-    stock,
-    subject: { command: 'inventory count', file, contentHash: guard.contentHash, hasDeltas: mode !== 'count' },
+    ...{ rows, stock },
+    subject: { command: 'inventory count', ...before.content },
     intention: { verb: 'Write' as const, earlier, facts },
     names: names.size > 0 ? names : undefined,
-    requireNotDuplicate: async () => {
-      if (mode !== 'count') await repeated.requireNoOthers();
-      await guard.check(repeated.isDecided);
-      return { run: guard.newest };
-    },
+    requireNotDuplicate: () => before.requireStill(),
     onBegun: async (id: string) => {
       await options.onBegun?.(id);
       await failedOut?.empty();
@@ -209,7 +185,7 @@ async function writeCounts(
   try {
     await performPlan(run, job, { ...options, keepFailed: failedOut?.keep });
   } catch (error) {
-    throw guard.withEarlierRun(error);
+    throw before.explain(error);
   }
 }
 
