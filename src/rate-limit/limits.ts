@@ -336,8 +336,11 @@ export class Limits {
         const at = this.now;
         const { store, clock } = this.#options;
         const isFresh = store.isFreshFor === 0 || clock.monotonic() - this.#moment.at < maxAge;
-        const { gate, inFlight } = this.state;
-        if (!isFresh || at < gate.at || at >= (inFlight.get(id)?.expires ?? 0)) throw new PermitExpiredError();
+        const { gate, halfOpen, inFlight } = this.state;
+        const { expires, probe } = inFlight.get(id) ?? { expires: 0, probe: false };
+        // A gate that has closed since the admission may have passed already, if the clock was set forward.
+        const isOutdated = halfOpen && !probe;
+        if (!isFresh || at < gate.at || at >= expires || isOutdated) throw new PermitExpiredError();
         leftAt = at;
       },
       recordResponse: (answer) => {

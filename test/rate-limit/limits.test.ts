@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { GateFile } from '../../src/rate-limit/gate-file.ts';
 import { knownLimits } from '../../src/rate-limit/known-limits.ts';
 import { knownKeys, type LimitsStore, limitsInMemory } from '../../src/rate-limit/limits-row.ts';
-import { PermitExpiredError, type ResponseHead } from '../../src/rate-limit/permits.ts';
+import { PermitExpiredError, type ResponseHead, releaseAll } from '../../src/rate-limit/permits.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
 import { openSqlite } from '../../src/state/sqlite.ts';
 import { newFolder } from '../support/new-folder.ts';
@@ -118,6 +118,17 @@ describe('a wall clock that is stepped', () => {
     const waited = (await beside().ask(ok())) - first;
     expect(waited).toBeGreaterThanOrEqual(40 * second);
     expect(waited).toBeLessThanOrEqual(fortySeconds + 1);
+  });
+
+  test('sends one request, not all that were admitted, if it is set forward beyond a new gate', async () => {
+    const { limits, clock, store } = await known(20);
+    const { permits } = await admit(limits, store, 4);
+    await permits.shift()?.recordResponse(refused({ 'retry-after': '10' })).persisted;
+    clock.step(15 * second);
+    await limits.refresh();
+    for (const permit of permits) expect(() => permit.beginSend()).toThrow(PermitExpiredError);
+    await releaseAll(permits);
+    expect((await admit(limits, store, 4)).permits).toHaveLength(1);
   });
 
   test.each([hour, day])('sends one request as a probe if it is set forward by %i ms', async (step) => {
