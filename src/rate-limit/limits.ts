@@ -216,10 +216,15 @@ export class Limits {
   async admitOne(signal: AbortSignal): Promise<Permit> {
     for (;;) {
       signal.throwIfAborted();
-      const { permits, retryAt } = await this.#options.store.transact([this.reading], ([rows], moment) => {
-        const admission = this.admit(rows?.[0], moment, { min: 1, max: 1 });
-        return { writes: admission.writes, result: admission };
-      });
+      const { permits, retryAt } = await this.#options.store
+        .transact([this.reading], ([rows], moment) => {
+          const admission = this.admit(rows?.[0], moment, { min: 1, max: 1 });
+          return { writes: admission.writes, result: admission };
+        })
+        .catch((error) => {
+          this.requireGatePasses();
+          throw error;
+        });
       const [permit] = permits;
       if (permit !== undefined) return this.#savingAtOnce(permit);
       await this.wait(retryAt, signal);
@@ -286,6 +291,15 @@ export class Limits {
   #isDown(retryAt: number): boolean {
     const { gate } = this.state;
     return gate.reason === 'unavailable' && this.now < gate.at && retryAt <= gate.at;
+  }
+
+  /**
+   * Call this where the state fails, because an answer may have closed the gate before.
+   * @throws RateLimitedError or UnavailableError if the gate lifts later than the command may wait
+   */
+  requireGatePasses(): void {
+    const { at } = this.state.gate;
+    if (at > this.now) this.#requireWait(at - this.now, at);
   }
 
   /** @param said how long the wait may take altogether, in milliseconds */

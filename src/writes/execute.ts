@@ -3,6 +3,7 @@ import { type Permit, releaseAll } from '../rate-limit/permits.ts';
 import { waitBeforeRetry } from '../rate-limit/waits.ts';
 import {
   ConflictError,
+  FailureError,
   failureText,
   NonRetryableError,
   type PetstockError,
@@ -34,7 +35,7 @@ export async function execute(run: OpenRun, context: WriteContext, options: Exec
   try {
     await writer.writeAll();
   } catch (error) {
-    stoppedBy = writer.withRefusal(error);
+    stoppedBy = writer.reasonOf(error);
     const isReadBack = await writer.readBack(error);
     // If every row has its outcome then, it no longer matters why the run was stopped.
     if (isReadBack && !run.rows.some(isOpen)) stoppedBy = undefined;
@@ -124,10 +125,19 @@ class Writer {
     }
   }
 
-  /** Adds the service's message to the refusal of a wait that its 429 has caused. */
-  withRefusal(error: unknown): unknown {
+  /**
+   * Returns why the run ends: for the 429 before an error, with the service's message, if the wait that it asks for is
+   * too long.
+   */
+  reasonOf(error: unknown): unknown {
+    if (this.#refusal === undefined) return error;
+    try {
+      if (error instanceof FailureError) this.#context.limits.requireGatePasses();
+    } catch (tooLong) {
+      return this.reasonOf(tooLong);
+    }
     const isTooLong = error instanceof RateLimitedError && error.status === undefined;
-    return isTooLong && this.#refusal !== undefined ? withServiceMessage(this.#refusal, error) : error;
+    return isTooLong ? withServiceMessage(this.#refusal, error) : error;
   }
 
   /** @param sends whether rows may be sent; otherwise the stock is only read back */
@@ -325,11 +335,10 @@ class Writer {
   /** @throws a failure that will not pass */
   async #endOfRead(error: unknown): Promise<TurnEnd> {
     const { limits } = this.#context;
+    const isRefused = error instanceof RateLimitedError && error.status !== undefined;
+    if (isRefused) this.#refusal = error;
     if (limits.hasRecords) await limits.save();
-    if (error instanceof RateLimitedError && error.status !== undefined) {
-      this.#refusal = error;
-      return {};
-    }
+    if (isRefused) return {};
     const mayPass = error instanceof UnavailableError && !(error instanceof NonRetryableError);
     if (!mayPass) throw error;
     return { failure: { error, count: 1 } };

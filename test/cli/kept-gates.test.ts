@@ -1,6 +1,9 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { FailureError } from '../../src/shared/errors.ts';
+import { openState } from '../../src/state/open-state.ts';
+import type { Store } from '../../src/state/store.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 
@@ -73,6 +76,33 @@ test('keeps a gate through a clock that is set back, for its own length at most'
   shop.clock.advance(20_000);
   await shop.exits('inventory list', 0);
 });
+
+test.for(['list', 'set 1 6', 'set 1 6 --expect 5', 'apply - --yes'])(
+  'ends inventory %s with 6 if the disk becomes full while a request gets a 429 with a long wait',
+  async (command) => {
+    const shop = await openShop({ faults: ['*:status=429:retry-after=120'] });
+    let isFull = false;
+    const full = new FailureError("The state can't be read or written (database or disk is full)");
+    const opened: typeof openState = async (options) => {
+      const state = await openState(options);
+      return Object.assign(state, {
+        transact: (
+          (transact) =>
+          (...args) =>
+            isFull ? Promise.reject(full) : transact(...args)
+        )(state.transact),
+      } satisfies Pick<Store, 'transact'>);
+    };
+    const stdin = 'petId,quantity\n1,6\n';
+    const onSent = () => {
+      isFull = true;
+    };
+    const { requests } = await shop.exits(`inventory ${command}`, 6, [], { openState: opened, stdin, onSent });
+    expect(requests).toHaveLength(1);
+    isFull = false;
+    await expectGate(shop);
+  },
+);
 
 describe('a gate in a shared state', () => {
   test.each([
