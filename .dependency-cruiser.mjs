@@ -13,7 +13,7 @@ const mayImport = {
   'change-files': ['inventory/', 'output/', 'shared/'],
   'rate-limit': ['state/store.ts', 'state/statements.ts', 'shared/'],
   settings: ['shared/'],
-  state: ['inventory/', 'rate-limit/key-state.ts', 'shared/'],
+  state: ['inventory/', 'shared/'],
   api: ['inventory/', 'rate-limit/', 'shared/'],
   writes: ['inventory/', 'api/', 'rate-limit/', 'state/', 'shared/'],
 };

@@ -1,3 +1,4 @@
+import { mayArriveLater } from '../rate-limit/waits.ts';
 import {
   AuthError,
   FailureError,
@@ -9,7 +10,6 @@ import {
   statusSentence,
   UnavailableError,
 } from '../shared/errors.ts';
-import { statusMeaning } from '../shared/http-status.ts';
 import { isJsonObject, parseJson, toInteger } from '../shared/json.ts';
 import type { HttpResponse } from './transport.ts';
 
@@ -140,7 +140,7 @@ export function errorOfResponse(
     status,
     serviceError: service,
     retryAfterSeconds,
-    mayBeInFlight: statusMeaning(status) === 'undecided',
+    mayBeInFlight: mayArriveLater(status),
   };
   const says = statusSentence(status);
   if (status === 401) return new AuthError('The service did not accept the key', details);

@@ -97,22 +97,6 @@ export function decodeState(json: string): KeyState {
   return { ...state, gate: boundedGate(state.gate) };
 }
 
-/** Returns what a state of version 0.3.0 knows that still counts, in this version's form: the gate and its episodes. */
-export function stateOf030(json: string): string | undefined {
-  try {
-    const { gate, episodes, env } = JSON.parse(json) as {
-      readonly gate: { readonly wall: number; readonly length: number; readonly reason: WaitReason };
-      readonly episodes: number;
-      readonly env: string;
-    };
-    const { wall: at, length, reason } = gate;
-    const state = { ...emptyState(), target: env, gate: { at, length, reason }, episodes, halfOpen: true };
-    return at > 0 ? encodeState(decodeState(encodeState(state))) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Returns the gate, shortened to the maximum length. */
 export function boundedGate(gate: Gate): Gate {
   const excess = gate.length - maxGate;

@@ -57,35 +57,47 @@ export function waitBeforeRetry(retry: number, random: number): number {
   return random * Math.min(500 * 2 ** (retry - 1), 8000);
 }
 
-/** What became of a request. Those after `rejected` had no complete answer. */
+/** What became of a request. Those after `failed` had no complete answer. */
 export type AnswerKind =
-  /** 2xx. */
+  /** 2xx, but not 202. */
   | 'success'
-  /** 3xx. */
+  /** 3xx: the server may have carried the request out first. */
   | 'redirect'
-  /** 429. */
+  /** 401: the key was not accepted, as it would not be for any other request. */
+  | 'unauthorized'
+  /** 429: the request came too early. */
   | 'rateLimited'
-  /** 202, 408 or 499: whoever answered did not wait for the service. */
+  /** Any other 4xx: the service would reject the request again. */
+  | 'rejected'
+  /** 202, 408 or 499 (nginx): whoever answered did not wait for the service, which may carry it out later. */
   | 'undecided'
+  /** 502, 504, or from 520 on: a proxy or CDN has given up on the service, which may carry it out later. */
+  | 'givenUp'
   /** 501 or 505: another attempt would get the same answer. */
   | 'unsupported'
   /** Any other status from 500 on. */
   | 'failed'
-  /** Any other 4xx. */
-  | 'rejected'
   /** Nothing of the request has left this machine. */
   | 'unsent'
   /** The request has left, and no answer came, or one that can't be read. */
   | 'lost';
 
-/** Returns the kind of an answer with this status. */
+/** Returns the kind of an answer with this status. No other function judges a status. */
 export function answerKindOf(status: number): Exclude<AnswerKind, 'unsent' | 'lost'> {
+  if (status === 401) return 'unauthorized';
   if (status === 429) return 'rateLimited';
   if (status === 202 || status === 408 || status === 499) return 'undecided';
+  if (status === 502 || status === 504 || status >= 520) return 'givenUp';
   if (status === 501 || status === 505) return 'unsupported';
   if (status >= 500) return 'failed';
   if (status >= 400) return 'rejected';
   return status >= 300 ? 'redirect' : 'success';
+}
+
+/** Reports whether a request may be carried out after this answer to it. */
+export function mayArriveLater(status: number): boolean {
+  const kind = answerKindOf(status);
+  return kind === 'undecided' || kind === 'givenUp';
 }
 
 /**
@@ -97,8 +109,10 @@ export type RequestKind = 'read' | 'write' | 'other';
 export type NextStep =
   /** Use the answer: it is final. */
   | 'use'
-  /** Follow the redirect, if it stays at the service. */
+  /** Follow the redirect, if it stays at the service. A write that was admitted once is read back instead. */
   | 'follow'
+  /** Nothing was carried out, and nothing more is sent with this key. */
+  | 'end'
   /** Send again once the gate has lifted. Nothing was carried out. */
   | 'afterGate'
   /** Send again, up to `--retries` times. */
@@ -110,9 +124,11 @@ export type NextStep =
 const nextSteps: Readonly<Record<AnswerKind, Readonly<Record<RequestKind, NextStep>>>> = {
   success: { read: 'use', write: 'use', other: 'use' },
   redirect: { read: 'follow', write: 'follow', other: 'follow' },
+  unauthorized: { read: 'end', write: 'end', other: 'end' },
+  rateLimited: { read: 'afterGate', write: 'afterGate', other: 'afterGate' },
   rejected: { read: 'use', write: 'use', other: 'use' },
   undecided: { read: 'use', write: 'readBack', other: 'use' },
-  rateLimited: { read: 'afterGate', write: 'afterGate', other: 'afterGate' },
+  givenUp: { read: 'again', write: 'readBack', other: 'use' },
   unsupported: { read: 'use', write: 'readBack', other: 'use' },
   failed: { read: 'again', write: 'readBack', other: 'use' },
   unsent: { read: 'again', write: 'again', other: 'again' },

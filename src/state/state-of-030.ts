@@ -1,4 +1,3 @@
-import { stateOf030 } from '../rate-limit/key-state.ts';
 import { tables } from './schema.ts';
 import { type Answer, text, type Value } from './statements.ts';
 
@@ -56,10 +55,26 @@ export async function migrateSchema(run: RunStatement, now: number): Promise<voi
   for (const sql of tables.split(';')) if (sql.trim() !== '') await run(sql);
   for (const sql of copies) await run(sql, sql.includes('?') ? [now] : []);
   for (const { scope, state } of await run('SELECT scope, state FROM limits_of_030')) {
-    const kept = stateOf030(String(text(state)));
+    const kept = limitsOf030(String(text(state)));
     const insert = 'INSERT INTO limits (scope, version, at, state) VALUES (?, ?, ?, ?)';
     if (kept !== undefined) await run(insert, [String(scope), 'of 0.3.0', now, kept]);
   }
   for (const table of [...setAside.map((each) => `${each}_of_030`), ...others])
     await run(`DROP TABLE IF EXISTS ${table}`);
+}
+
+/** Returns what 0.3.0 knows of a key that still counts, in this version's form: the gate and its episodes. */
+function limitsOf030(json: string): string | undefined {
+  try {
+    const { gate, episodes, env } = JSON.parse(json) as {
+      readonly gate: { readonly wall: number; readonly length: number; readonly reason: string };
+      readonly episodes: number;
+      readonly env: string;
+    };
+    const { wall: at, length, reason } = gate;
+    const known = { target: env, gate: { at, length, reason }, episodes, halfOpen: true, inFlight: [] };
+    return at > 0 ? JSON.stringify(known) : undefined;
+  } catch {
+    return undefined;
+  }
 }

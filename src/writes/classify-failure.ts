@@ -1,13 +1,12 @@
 import type { RowError } from '../inventory/change.ts';
+import { type AnswerKind, answerKindOf, type NextStep, nextStep } from '../rate-limit/waits.ts';
 import {
-  AuthError,
   InterruptedError,
   NonRetryableError,
   PetstockError,
   RateLimitedError,
   UnavailableError,
 } from '../shared/errors.ts';
-import { statusMeaning } from '../shared/http-status.ts';
 import { isBlank } from '../shared/sanitize.ts';
 
 /**
@@ -29,33 +28,31 @@ export interface Failure {
   readonly mayBeInFlight: boolean;
 }
 
-/**
- * Classifies the failure of a write. No other function does this (`statusMeaning` classifies a status alone). Judges
- * only the request that failed, not earlier requests of the same row.
- */
+const kinds: Readonly<Record<NextStep, Failure['kind']>> = {
+  ...{ use: 'refused', end: 'notSent', afterGate: 'notSent', again: 'notSent', readBack: 'unknown', follow: 'unknown' },
+};
+
+/** Classifies the failure of a write. Judges only the request that failed, not earlier requests of the same row. */
 export function classifyFailure(error: unknown): Failure {
   // A bug in the program reveals nothing about the outcome.
-  if (!(error instanceof PetstockError)) return failure('unknown', { stop: true, mayBeInFlight: true });
-  const { status, notCarriedOut, mayBeInFlight } = error;
-  if (error instanceof AuthError) return failure('notSent', { stop: true });
-  if (notCarriedOut) {
-    // An unreachable service may be back in a moment; after a 429 the gate is waited for.
-    const passes =
-      (error instanceof UnavailableError && !(error instanceof NonRetryableError)) || error instanceof RateLimitedError;
-    return failure('notSent', { stop: !passes });
-  }
-  const meaning = status === undefined ? undefined : statusMeaning(status);
-  if (meaning === 'refused') return failure('refused');
-  // The next write would be redirected, too, but the stock can still be read.
-  const isReadable = meaning === 'redirect';
-  return failure('unknown', { stop: isReadable || error instanceof InterruptedError, isReadable, mayBeInFlight });
+  if (!(error instanceof PetstockError)) return { kind: 'unknown', stop: true, isReadable: false, mayBeInFlight: true };
+  const answer = answerOf(error);
+  const kind = kinds[nextStep(answer, 'write')];
+  return { kind, stop: endsRun(answer, error), isReadable: answer === 'redirect', mayBeInFlight: error.mayBeInFlight };
 }
 
-function failure(
-  kind: Failure['kind'],
-  { stop = false, isReadable = false, mayBeInFlight = false }: Partial<Failure> = {},
-): Failure {
-  return { kind, stop, isReadable, mayBeInFlight };
+function answerOf(error: PetstockError): AnswerKind {
+  if (error.notCarriedOut) return error instanceof RateLimitedError ? 'rateLimited' : 'unsent';
+  const kind = error.status === undefined ? 'lost' : answerKindOf(error.status);
+  // The error is then that the answer makes no sense.
+  return kind === 'success' ? 'lost' : kind;
+}
+
+function endsRun(answer: AnswerKind, error: PetstockError): boolean {
+  // The next write would be redirected, too, but the stock can still be read.
+  if (answer === 'unauthorized' || answer === 'redirect' || error instanceof InterruptedError) return true;
+  // An unreachable service may be back in a moment.
+  return answer === 'unsent' && (error instanceof NonRetryableError || !(error instanceof UnavailableError));
 }
 
 /** Returns the error to record for a row, with the service's own code and message if it sent any. */

@@ -6,7 +6,6 @@ import {
   encodeState,
   type KeyState,
   setBack,
-  stateOf030,
   withoutReported,
 } from '../../src/rate-limit/key-state.ts';
 import { maxGate } from '../../src/rate-limit/waits.ts';
@@ -401,24 +400,6 @@ test('waits as long for everything as if no time had passed when the clock is se
   expect(after.gate).toEqual({ ...before.gate, at: before.gate.at - 86_400_000 });
   const back = setBack(after, -86_400_000);
   expect(back).toEqual(before);
-});
-
-describe('a state of 0.3.0', () => {
-  const old = (gate: object) =>
-    JSON.stringify({
-      ...{ boot: 'b', bootedAt: 0, env: 'staging', windows: {}, over: 3, episodes: 2, halfOpen: true, inFlight: [] },
-      gate: { at: 5000, length: 60_000, reason: 'refused', ...gate },
-    });
-
-  test('keeps its gate, by the wall clock, and the episodes', () => {
-    const json = stateOf030(old({ wall: now + 60_000 }));
-    const gate = { at: now + 60_000, length: 60_000, reason: 'refused' };
-    expect(decodeState(json ?? '')).toEqual({ ...emptyState(), target: 'staging', gate, episodes: 2, halfOpen: true });
-  });
-
-  test.each([[old({ wall: 0 })], [old({ wall: '7' })], ['{}'], ['damaged'], ['']])('keeps nothing of %j', (json) => {
-    expect(stateOf030(json)).toBeUndefined();
-  });
 });
 
 describe('recordOf', () => {

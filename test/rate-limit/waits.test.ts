@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   type AnswerKind,
   answerKindOf,
+  mayArriveLater,
   nextStep,
   type RequestKind,
   waitAfterRefusal,
@@ -24,9 +25,11 @@ test('decides about another attempt by one table', () => {
   const kinds = [
     'success',
     'redirect',
+    'unauthorized',
+    'rateLimited',
     'rejected',
     'undecided',
-    'rateLimited',
+    'givenUp',
     'unsupported',
     'failed',
     'unsent',
@@ -35,26 +38,33 @@ test('decides about another attempt by one table', () => {
   const rows = kinds.map((kind) => {
     const cells = [kind, statusesOf(kind) || '-', ...requests.map((request) => nextStep(kind, request))];
     return cells
-      .map((cell) => cell.padEnd(24))
+      .map((cell) => cell.padEnd(26))
       .join('')
       .trimEnd();
   });
   const title = ['answer', 'status', ...requests]
-    .map((cell) => cell.padEnd(24))
+    .map((cell) => cell.padEnd(26))
     .join('')
     .trimEnd();
   expect([title, ...rows].join('\n')).toMatchInlineSnapshot(`
-    "answer                  status                  read                    write                   other
-    success                 200–201 203–299         use                     use                     use
-    redirect                300–399                 follow                  follow                  follow
-    rejected                400–407 409–428 430–498 use                     use                     use
-    undecided               202 408 499             use                     readBack                use
-    rateLimited             429                     afterGate               afterGate               afterGate
-    unsupported             501 505                 use                     readBack                use
-    failed                  500 502–504 506–599     again                   readBack                use
-    unsent                  -                       again                   again                   again
-    lost                    -                       again                   readBack                use"
+    "answer                    status                    read                      write                     other
+    success                   200–201 203–299           use                       use                       use
+    redirect                  300–399                   follow                    follow                    follow
+    unauthorized              401                       end                       end                       end
+    rateLimited               429                       afterGate                 afterGate                 afterGate
+    rejected                  400 402–407 409–428 430–498use                       use                       use
+    undecided                 202 408 499               use                       readBack                  use
+    givenUp                   502 504 520–599           again                     readBack                  use
+    unsupported               501 505                   use                       readBack                  use
+    failed                    500 503 506–519           again                     readBack                  use
+    unsent                    -                         again                     again                     again
+    lost                      -                         again                     readBack                  use"
   `);
+});
+
+test('expects a request to be carried out later after answers of those who did not wait for the service', () => {
+  const statuses = Array.from({ length: 400 }, (_, n) => n + 200).filter(mayArriveLater);
+  expect(statuses).toEqual([202, 408, 499, 502, 504, ...Array.from({ length: 80 }, (_, n) => n + 520)]);
 });
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });

@@ -1,24 +1,11 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FailureError, failureText, UnavailableError } from '../../src/shared/errors.ts';
-import { statusMeaning } from '../../src/shared/http-status.ts';
 import { orInterrupted } from '../../src/shared/or-interrupted.ts';
 import { quoted } from '../../src/shared/parsed.ts';
 import { plainName } from '../../src/shared/sanitize.ts';
 import { isBusy, retryBusy, sqliteCodeOf, takeLock } from '../../src/shared/sqlite-engine.ts';
 import { newFolder } from '../support/new-folder.ts';
-
-test.each<[string, number[]]>([
-  ['done', [200]],
-  ['undecided', [202, 408, 499, 502, 504, 520, 530, 599]],
-  ['unauthorized', [401]],
-  ['rateLimited', [429]],
-  ['redirect', [300, 301, 399]],
-  ['refused', [400, 403, 404, 409, 428, 430, 498]],
-  ['failed', [100, 199, 201, 204, 206, 299, 500, 501, 503, 505, 519]],
-])('gives the meaning %s to the statuses %j', (meaning, statuses) => {
-  for (const status of statuses) expect(statusMeaning(status), `${status}`).toBe(meaning);
-});
 
 test.each<[unknown, string]>([
   [new FailureError('The file is gone'), 'the file is gone'],

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { decodeState, emptyState } from '../../src/rate-limit/key-state.ts';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { countersOf, lastIntent } from '../../src/state/intents.ts';
 import { initPostgres } from '../../src/state/postgres.ts';
@@ -77,7 +78,9 @@ async function requireMigrated(store: Store): Promise<void> {
   const counters = (await store.ask([lastIntent(url)])).answers[0];
   expect(countersOf(counters)).toEqual({ last: 32, removed: expect.any(Number) });
   const { answers } = await store.ask([{ sql: 'SELECT state FROM limits', values: [] }]);
-  expect(JSON.parse(String(answers[0]?.[0]?.state))).toMatchObject({ gate: { length: expect.any(Number) } });
+  const gate = { at: 1795962602082.0154, length: 602540.0154281264, reason: 'refused' };
+  const known = { ...emptyState(), target: 'staging', gate, episodes: 1, halfOpen: true };
+  expect(decodeState(String(answers[0]?.[0]?.state))).toEqual(known);
   expect(await history.check()).toEqual([]);
 }
 

@@ -2,9 +2,9 @@ import { STATUS_CODES } from 'node:http';
 import { isBelow } from '../../api/base-url.ts';
 import { HeldBytes } from '../../api/body.ts';
 import type { CheckedHead } from '../../api/client.ts';
+import { answerKindOf } from '../../rate-limit/waits.ts';
 import { FailureError, InterruptedError, NotFoundError, UnavailableError, UsageError } from '../../shared/errors.ts';
 import { petstock, withWords } from '../../shared/hint.ts';
-import { statusMeaning } from '../../shared/http-status.ts';
 import { sentence } from '../../shared/parsed.ts';
 import { singleLine } from '../../shared/sanitize.ts';
 import { classifyFailure } from '../../writes/classify-failure.ts';
@@ -85,7 +85,7 @@ export const defineApi = define({
  * @param status the status of the response, if its body has begun
  */
 function withOutcome(error: unknown, request: string, status: number | undefined): unknown {
-  const isDone = status !== undefined && statusMeaning(status) === 'done';
+  const isDone = status !== undefined && answerKindOf(status) === 'success';
   const isFault = error instanceof UnavailableError || error instanceof InterruptedError;
   if (!isFault && !(isDone && error instanceof FailureError)) return error;
   if (classifyFailure(error).kind !== 'unknown') return error;

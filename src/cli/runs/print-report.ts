@@ -3,9 +3,9 @@ import { type BulkReport, type BulkRow, countRows, isIdle, isWrong } from '../..
 import { counted, grouped } from '../../inventory/items.ts';
 import { unreadableStock } from '../../inventory/plan.ts';
 import { bulkReportView } from '../../output/report-view.ts';
+import { answerKindOf } from '../../rate-limit/waits.ts';
 import { ClosedPipeError, FailureError, type PetstockError } from '../../shared/errors.ts';
 import { fileErrorReason } from '../../shared/file-error.ts';
-import { statusMeaning } from '../../shared/http-status.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { noteUndoOf } from './run-access.ts';
 
@@ -89,7 +89,7 @@ function screenOf({ context }: Invocation, report: BulkReport): BulkReport | und
  * rejected by the service, and has no unreadable stock.
  */
 export function isPending({ result, error }: BulkRow): boolean {
-  const isJudged = error?.status !== undefined && statusMeaning(error.status) === 'refused';
+  const isJudged = error?.status !== undefined && answerKindOf(error.status) === 'rejected';
   return result === 'notAttempted' || (result === 'failed' && !isJudged && error?.code !== unreadableStock);
 }
 
