@@ -1,7 +1,9 @@
-import type { Argument, Command } from 'commander';
-import { commandPath, loadDefinition } from '../../src/cli/commands/command.ts';
-import { topics } from '../../src/cli/commands/help.ts';
-import { createProgram } from '../../src/cli/program.ts';
+import { stripVTControlCharacters } from 'node:util';
+import type { Argument, Command as Commander } from 'commander';
+import { type Command, commandsBelow } from '../../src/cli/commands/command.ts';
+import { notesOf, topics } from '../../src/cli/commands/help.ts';
+import { root } from '../../src/cli/commands/index.ts';
+import { commanderOf } from '../../src/cli/program.ts';
 import type { HelpPart } from '../../src/output/help-text.ts';
 
 /**
@@ -9,16 +11,11 @@ import type { HelpPart } from '../../src/output/help-text.ts';
  * the number of its words.
  */
 export async function reference() {
-  const [program, ...commands] = await allCommands();
+  const [, ...commands] = await allCommands();
   return {
-    description: program.description(),
-    globalOptions: ['Before or after the command.', ...termsOf(program)],
-    commands: commands.map((command) => {
-      const title = commandPath(command);
-      const usage = { lines: command.createHelp().commandUsage(command).split(/\n\s*/) };
-      const parts = [usage, ...textParts(command.description()), ...termsOf(command), ...notesOf(command)];
-      return { title, depth: title.split(' ').length, summary: command.summary(), parts };
-    }),
+    description: root.description,
+    globalOptions: ['Before or after the command.', ...termsOf(commanderOf([], root))],
+    commands: commands.map(described),
     // The topic `options` contains the global options.
     topics: Object.entries<readonly HelpPart[]>(topics).map(([name, [title, ...parts]]) => {
       return { name, title: String(title), depth: 2, parts };
@@ -26,24 +23,38 @@ export async function reference() {
   };
 }
 
-/** Returns the program and all its commands, including nouns. Each command stands before its subcommands. */
-export async function allCommands(): Promise<readonly [program: Command, ...Command[]]> {
-  const run = () => async () => {
-    throw new Error('no command is run to describe it');
-  };
-  return withBelow(createProgram({ writeOut: () => {}, width: Number.MAX_SAFE_INTEGER, hasColor: () => false, run }));
+interface NamedCommand {
+  readonly names: readonly string[];
+  /** The words of the command, such as `petstock inventory set`. */
+  readonly path: string;
+  readonly command: Command;
 }
 
-async function withBelow(command: Command): Promise<readonly [Command, ...Command[]]> {
-  await loadDefinition(command);
-  const below = await Promise.all(command.commands.map(withBelow));
-  return [command, ...below.flat()];
+/** Returns the program and all its commands, including nouns. Each command stands before its subcommands. */
+export async function allCommands(names: readonly string[] = [], command = root): Promise<readonly NamedCommand[]> {
+  const below = await Promise.all(
+    (await commandsBelow(command)).map((each) => allCommands([...names, each.name], each.command)),
+  );
+  return [{ names, path: ['petstock', ...names].join(' '), command }, ...below.flat()];
+}
+
+function described({ names, path, command }: NamedCommand) {
+  const commander = commanderOf(names, command);
+  if (command.commands !== undefined) commander.command('any');
+  const usage = { lines: commander.createHelp().commandUsage(commander).split(/\n\s*/) };
+  const parts = [
+    usage,
+    ...textParts(command.description),
+    ...termsOf(commander),
+    ...textParts(stripVTControlCharacters(notesOf(command)).trim()),
+  ];
+  return { title: path, depth: names.length + 1, summary: command.summary, parts };
 }
 
 /** Returns the operands and options of a command, without `--help`, which every command has. */
-function termsOf(command: Command): readonly HelpPart[] {
+function termsOf(command: Commander): readonly HelpPart[] {
   const options = command.createHelp().visibleOptions(command);
-  const own = options.filter(({ long }) => long !== '--help' || command.parent === null);
+  const own = options.filter(({ long }) => long !== '--help' || command.name() === 'petstock');
   const terms = [
     ...command.registeredArguments.map((operand) => [termOf(operand), operand.description]),
     ...own.map(({ flags, description }) => [flags, description]),
@@ -55,17 +66,6 @@ function termsOf(command: Command): readonly HelpPart[] {
 function termOf(operand: Argument): string {
   const name = operand.name() + (operand.variadic ? '...' : '');
   return operand.required ? `<${name}>` : `[${name}]`;
-}
-
-/**
- * Returns what the help of a command shows below its options, such as examples, without the reference to the global
- * options.
- */
-function notesOf(command: Command): readonly HelpPart[] {
-  const shown: string[] = [];
-  command.configureOutput({ writeOut: (text) => shown.push(text) }).outputHelp();
-  const notes = textParts(shown.join('').slice(command.helpInformation().length).trim());
-  return notes.filter((part) => typeof part !== 'string' || !/^Global options\b/.test(part));
 }
 
 /**

@@ -1,12 +1,11 @@
 import { wantsColor } from '../output/terminal.ts';
 import { readSharedOptions } from '../settings/shared-options.ts';
 import { exitCodes, UsageError } from '../shared/errors.ts';
-import type { FlagValues } from '../shared/hint.ts';
-import { ownOptions, type PetstockCommand, runningCommand, typedSharedOptions } from './commands/command.ts';
+import { version } from '../shared/version.ts';
 import type { Context } from './context.ts';
 import { guardedContext } from './guarded-context.ts';
-import type { Action, Invocation, Run } from './invocation/invocation.ts';
-import { createProgram, parse } from './program.ts';
+import type { Invocation } from './invocation/invocation.ts';
+import { type CommandLine, readCommandLine } from './program.ts';
 import { refuseTypedKey } from './typed-keys.ts';
 
 /**
@@ -15,56 +14,49 @@ import { refuseTypedKey } from './typed-keys.ts';
  */
 export async function main(given: Context): Promise<number> {
   const context = guardedContext(given);
-  let help = '';
+  let line: CommandLine | undefined;
   let opened: Invocation | undefined;
-  const width = Math.min(context.stdout.columns ?? 80, 100);
-  /** Opens an invocation around the action that Commander has chosen, and closes it afterwards. */
-  const run: Run =
-    <Options extends object>(action: Action<Options>) =>
-    async (...args: unknown[]) => {
-      // Commander passes the operands (variadic ones as an array), then the options of this command, then the command.
-      const command = args.at(-1) as PetstockCommand;
-      const operands = args.slice(0, -2).flat() as string[];
-      const running = runningCommand(program);
-      if (!running.takesKeys) refuseTypedKey(operands, running.name);
+  const shared = () => readSharedOptions(line?.shared ?? {}, context.env);
+  try {
+    line = await readCommandLine(context.argv);
+    const { names, needs, wants } = line;
+    if (wants === 'version') await context.stdout.write(`${version}\n`);
+    else if ('help' in wants) await showHelp(context, wants.help, shared().options.color);
+    else if ('error' in wants) throw wants.error;
+    else {
+      const { run, formats, typed, options, operands } = wants;
+      const name = names.join(' ');
+      // The commands that take keys refuse or accept them themselves.
+      if (needs !== 'config' && needs !== 'sandbox') refuseTypedKey(operands, name);
       // Loaded late, because help and version don't need it.
       const { openInvocation } = await import('./invocation/invocation.ts');
       const { options: ofAll, problemText } = shared();
       if (problemText !== undefined) throw new UsageError(problemText, { hint: 'petstock help options' });
-      const globals = { ...ofAll, typed: typedSharedOptions(program), fields: command.getOptionValue('fields') };
-      const options = ownOptions<Options>(command);
-      opened = await openInvocation(context, { globals, options: options as FlagValues }, running);
+      const globals = { ...ofAll, typed: line.shared, fields: typed.fields as readonly string[] | undefined };
+      opened = await openInvocation(context, { globals, options: typed }, { name, needs, formats });
       try {
-        await action(opened, options, ...operands);
+        await run(opened, options, ...operands);
       } catch (error) {
         // The outcome of the command matters more than an error after it.
         await finish(opened).catch(() => {});
         throw error;
       }
       await finish(opened);
-    };
-  const writeOut = (text: string) => {
-    help += text;
-  };
-  const hasColor = (): boolean => {
-    const { color: flag } = shared().options;
-    return wantsColor({ flag, env: context.env, isTerminal: context.stdout.isTerminal });
-  };
-  const shared = () => readSharedOptions(typedSharedOptions(program), context.env);
-  const program = createProgram({ run, width, writeOut, hasColor });
-  try {
-    await parse(program, context.argv);
-    if (help !== '') {
-      const { wrapLong } = await import('../output/help-text.ts');
-      // Written without a sink, because help has no invocation, so there is no drawn line to clear.
-      await context.stdout.write(wrapLong(help, width));
     }
     return exitCodes.ok;
   } catch (error) {
     const { reportError } = await import('./report.ts');
-    const running = runningCommand(program);
+    const running = { name: line?.names.join(' ') ?? '', needs: line?.needs ?? 'service' } as const;
     return reportError(error, { context, globals: shared().options, invocation: opened, running });
   }
+}
+
+/** Shows help without an invocation, so that it works even if the configuration is damaged. */
+async function showHelp(context: Context, words: readonly string[], flag: 'auto' | 'always' | 'never' | undefined) {
+  const { env, stdout } = context;
+  const { helpOf } = await import('./commands/help.ts');
+  const hasColor = wantsColor({ flag, env, isTerminal: stdout.isTerminal });
+  await stdout.write(await helpOf(words, { width: Math.min(stdout.columns ?? 80, 100), hasColor }));
 }
 
 async function finish({ connections }: Invocation): Promise<void> {

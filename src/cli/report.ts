@@ -146,7 +146,7 @@ async function completeMessage(error: PetstockError, options: ReportOptions): Pr
  * which has a message of its own.
  */
 async function hasWrittenNothing({ message }: InterruptedError, { running, invocation }: ReportOptions) {
-  if (!running.sendsRequests || (message !== 'Interrupted' && message !== interruptedAsking)) return false;
+  if (running.needs !== 'service' || (message !== 'Interrupted' && message !== interruptedAsking)) return false;
   return (await invocation?.connections.hasSentWrite()) === false;
 }
 
@@ -167,7 +167,7 @@ function defaultHint(error: PetstockError, { running, invocation }: ReportOption
   if (error instanceof RateLimitedError) return 'petstock limits';
   const isOfAddress = error instanceof UnavailableError || error.status === 404;
   if (isOfAddress) {
-    return target.env === 'sandbox' || running.hasNoAddress ? undefined : petstock`status ${options}`;
+    return target.env === 'sandbox' || running.needs === 'sandbox' ? undefined : petstock`status ${options}`;
   }
   if (error instanceof NotFoundError) return petstock`inventory list ${options}`;
   if (error instanceof AuthError) {

@@ -1,7 +1,8 @@
 import { type Parsed, parsed, problem, quoted } from '../shared/parsed.ts';
+import { environmentNames } from '../shared/target.ts';
 import { type Environment, variable } from './variables.ts';
 
-interface SharedOption {
+export interface SharedOption {
   readonly flags: string;
   readonly about: string;
   /** The variable that applies if the option is not given. */
@@ -13,7 +14,12 @@ interface SharedOption {
    * their settings, and for flags without a variable, or whose variable is read elsewhere.
    */
   readonly parse?: (text: string) => Parsed<string | number | boolean>;
+  /** What completion suggests as its value: these words, or the stores. */
+  readonly suggests?: readonly string[] | 'stores';
 }
+
+const formatNames = ['table', 'json', 'ndjson', 'csv', 'tsv', 'html'] as const;
+const colorNames = ['auto', 'always', 'never'] as const;
 
 /**
  * The shared options, in the order of the help. The program, `help options` and `help environment` are generated from
@@ -24,17 +30,21 @@ export const sharedOptions = {
     flags: '-e, --env <name>',
     about: 'staging, production or sandbox (default: staging)',
     variable: 'PETSTOCK_ENV',
+    suggests: environmentNames,
   },
   store: {
     flags: '-s, --store <name>',
     about: 'the store, if there are several with their own addresses and keys',
     variable: 'PETSTOCK_STORE',
+    suggests: 'stores',
   },
   output: {
     flags: '-o, --output <format>',
     about: 'table, json, ndjson, csv or tsv (default: table on a terminal, otherwise tsv)',
     variable: 'PETSTOCK_OUTPUT',
-    parse: oneOf(['table', 'json', 'ndjson', 'csv', 'tsv', 'html']),
+    parse: oneOf(formatNames),
+    // `html` is suggested for every command, though only some accept it.
+    suggests: formatNames,
   },
   json: { flags: '--json', about: 'the same as -o json' },
   raw: {
@@ -105,7 +115,8 @@ export const sharedOptions = {
     flags: '--color <when>',
     about: 'auto, always or never',
     variable: 'PETSTOCK_COLOR',
-    parse: oneOf(['auto', 'always', 'never']),
+    parse: oneOf(colorNames),
+    suggests: colorNames,
   },
   timeout: {
     flags: '--timeout <seconds>',
@@ -128,7 +139,7 @@ export interface SharedOptions {
   /** `env` and `store` are as typed. Their variables and settings are read with the configuration. */
   readonly env?: string;
   readonly store?: string;
-  readonly output?: 'table' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'html';
+  readonly output?: (typeof formatNames)[number];
   readonly json?: boolean;
   readonly raw?: boolean;
   readonly stringIds?: boolean;
@@ -140,7 +151,7 @@ export interface SharedOptions {
   readonly verbose?: boolean;
   readonly debug?: 'text' | 'json';
   readonly retries?: number;
-  readonly color?: 'auto' | 'always' | 'never';
+  readonly color?: (typeof colorNames)[number];
   /** In milliseconds, like `maxWait`. */
   readonly timeout?: number;
   readonly maxWait?: number;

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allCommands } from '../../.ci/reference/reference.ts';
-import { commandPath } from '../../src/cli/commands/command.ts';
 
 /** The arguments with which a command is run, the formats that it refuses, and its exit code in any other format. */
 export interface TriedCommand {
@@ -69,10 +68,9 @@ export const everyCommand: Readonly<Record<string, TriedCommand>> = {
 /** Returns the names of all commands that can be run, from the program itself. */
 export async function commandNames(): Promise<readonly string[]> {
   const [, ...commands] = await allCommands();
-  // A noun that is also a verb has options of its own.
-  const isRun = (command: (typeof commands)[number]) =>
-    command.commands.length === 0 || command.options.some(({ long, hidden }) => long !== '--help' && !hidden);
-  return commands.filter(isRun).map((command) => commandPath(command).replace('petstock ', ''));
+  const isNoun = ({ command }: (typeof commands)[number]) =>
+    command.run === undefined && command.commands !== undefined;
+  return commands.filter((each) => !isNoun(each)).map(({ names }) => names.join(' '));
 }
 
 interface Ran {

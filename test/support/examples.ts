@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { allCommands } from '../../.ci/reference/reference.ts';
-import { commandPath } from '../../src/cli/commands/command.ts';
 import { runProgram } from './program.ts';
 
 /**
@@ -20,9 +19,7 @@ export function examplesOfDocument(file: string): string[] {
 /** Returns the examples in the help of all commands. */
 export async function examplesOfHelp(): Promise<string[]> {
   const [, ...commands] = await allCommands();
-  const helps = await Promise.all(
-    commands.map((command) => runProgram([...commandPath(command).split(' ').slice(1), '--help'])),
-  );
+  const helps = await Promise.all(commands.map(({ names }) => runProgram([...names, '--help'])));
   return helps.flatMap(({ stdout }) => {
     const [, examples = ''] = stdout.split('\nExamples:\n');
     return [...examples.matchAll(/^ {2}(petstock .*)$/gm)].map(([, line = '']) => line);

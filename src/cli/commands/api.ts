@@ -10,7 +10,8 @@ import { singleLine } from '../../shared/sanitize.ts';
 import { classifyFailure } from '../../writes/classify-failure.ts';
 import { readNamedFile } from '../input-file.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { collect, define } from './define.ts';
+import { define } from './command.ts';
+import { anyText, repeated, words } from './kinds.ts';
 import { requireFileName } from './option-values.ts';
 
 export const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -18,16 +19,20 @@ const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 type StatusAndHeaders = Pick<CheckedHead, 'status' | 'headers'>;
 
-export const defineApi = define({
-  sendsRequests: true,
+export const apiCommand = define({
+  summary: 'send any request, within the rate limit',
+  group: 'Service and setup',
   formats: ['json'],
-  operands: { '<method>': methods.join(', '), '<path>': 'the part of the URL after /v1, such as /inventory' },
+  operands: {
+    '<method>': [methods.join(', '), words(methods)],
+    '<path>': 'the part of the URL after /v1, such as /inventory',
+  },
   description:
     'Sends any request to the chosen environment, with its key, and prints the body of the response unchanged. ' +
     'Sends one request.',
   options: [
     ['--data <json>', 'the body; @file reads it from a file, - from stdin'],
-    ['-H, --header <header>', "an additional header, 'name: value'; may be given several times", collect],
+    ['-H, --header <header>', "an additional header, 'name: value'; may be given several times", repeated(anyText)],
     ['-i, --include', 'show the status and headers of the response before its body'],
   ],
   examples: [
@@ -36,7 +41,7 @@ export const defineApi = define({
     ['petstock api GET /inventory -i', 'with status and headers'],
     ["petstock api GET /inventory -H 'accept: text/csv'"],
   ],
-  action: async (invocation, { data, include, header = [] }, methodText, pathText) => {
+  run: async (invocation, { data, include, header = [] }, methodText, pathText) => {
     const method = methodOf(methodText);
     const path = pathOf(pathText, invocation.context.argv);
     const headers = headersOf(header);

@@ -1,203 +1,111 @@
-import { Command, type ErrorOptions, Option, type ParseOptionsResult } from 'commander';
-import { UsageError } from '../../shared/errors.ts';
-import type { FlagValues } from '../../shared/hint.ts';
-import { capitalized } from '../../shared/parsed.ts';
-import type { CommandTraits, Run, RunningCommand } from '../invocation/invocation.ts';
-import { examplesText, type NounOutline, type Outline, outlineName } from './define.ts';
-import { tooMany, unknownCommand, unknownOption } from './meant-command.ts';
+import type { Format } from '../../output/view.ts';
+import type { ValueKind } from '../completion/command-table.ts';
+import type { Invocation, Needs } from '../invocation/invocation.ts';
 
-/** A command of Commander that throws UsageErrors for parsing errors. Only the program has the subcommand `help`. */
-export class PetstockCommand extends Command {
-  declare parent: PetstockCommand | null;
-  outlines: readonly Outline[] = [];
-  /** The words of the command line; only set for the program. */
-  typed: readonly string[] = [];
-  /** The outline by which the parent added this command; undefined for the program. */
-  outline: Outline | undefined;
-  /** Adds the parts of the command that its outline leaves out; undefined if there is nothing to add. */
-  define: (() => Promise<void>) | undefined;
-  traits: CommandTraits = {};
-  /** The error of the first invalid option value; undefined if there is none. */
-  invalid: unknown;
-  /** The names of the program's options that were added to this command. */
-  readonly shared = new Set<string>();
-  /** The subcommand that the command line names, once Commander has reached it. */
-  chosen: PetstockCommand | undefined;
+/** A heading in the help of the program. */
+export type Group = 'Stock' | 'Service and setup' | 'Tools';
 
-  get program(): PetstockCommand {
-    return this.parent?.program ?? this;
-  }
+export type Example = readonly [command: string, does?: string];
 
-  /** The words of the command, such as `['inventory', 'set']`; empty for the program. */
-  get names(): readonly string[] {
-    return this.parent === null ? [] : [...this.parent.names, this.name()];
-  }
-
-  override createCommand(name?: string): PetstockCommand {
-    const command = new PetstockCommand(name);
-    command.helpCommand(false);
-    return command;
-  }
-
+/** The value of an option or an operand: how it is read, and what completion suggests. */
+export interface Kind<Value> {
+  readonly suggests: ValueKind;
   /**
-   * Parses all options before it throws, because they determine how an error is shown.
-   * @throws UsageError for an invalid value, or if a value is missing
+   * Reads the text of an option.
+   * @param option its name, such as `--limit`, for messages
+   * @throws UsageError for an invalid text
    */
-  override parseOptions(argv: string[]): ParseOptionsResult {
-    const parsed = super.parseOptions(argv);
-    if (this.invalid !== undefined) throw this.invalid;
-    if (this.outline !== undefined && 'load' in this.outline) this.#requireValues(argv);
-    return parsed;
-  }
-
-  /**
-   * Refuses an option where the value of another option is expected. If `$R` is empty, `--reason $R --dry-run` would
-   * otherwise write, with `--dry-run` as the reason.
-   * @throws UsageError if an option has an option as its value
-   */
-  #requireValues(argv: readonly string[]): void {
-    for (let at = 0; at < argv.length && argv[at] !== '--'; at += 1) {
-      const option = this.options.find(({ long, short }) => argv[at] === long || argv[at] === short);
-      if (option?.required !== true) continue;
-      at += 1;
-      const [value = ''] = argv[at]?.split('=', 1) ?? [];
-      if (value !== '--help' && !this.options.some(({ long }) => long === value)) continue;
-      throw this.#lacksValue(
-        option.flags,
-        `, but "${value}" is an option. To use it as a value, write ${option.long}=…`,
-      );
-    }
-  }
-
-  override error(message: string, { code }: ErrorOptions = {}): never {
-    // Commander gives the wrong word only in its message, in single quotes.
-    const word = message.slice(message.indexOf("'") + 1, message.lastIndexOf("'"));
-    switch (code) {
-      case 'commander.unknownCommand':
-        throw unknownCommand(this, word);
-      case 'commander.unknownOption': {
-        // The value may be a key, so only the option is shown.
-        const [flag = ''] = word.split('=', 1);
-        const isKnown = this.options.some(({ long }) => long === flag);
-        throw isKnown ? this.#wrong(`Option "${flag}" does not take a value`) : unknownOption(this, flag);
-      }
-      case 'commander.missingArgument': {
-        const operand = this.registeredArguments.find((argument) => argument.name() === word);
-        throw this.#wrong(`The ${word} is missing: ${operand?.description}`);
-      }
-      case 'commander.optionMissingArgument':
-        throw this.#lacksValue(word);
-      case 'commander.excessArguments':
-        throw tooMany(this, this.args[this.registeredArguments.length] ?? '');
-      default:
-        throw this.#wrong(capitalized(message.replace(/^error: /, '')));
-    }
-  }
-
-  #lacksValue(flags: string, rest = ''): UsageError {
-    return this.#wrong(`Option "${flags}" needs a value${rest}`);
-  }
-
-  #wrong(message: string): UsageError {
-    return new UsageError(message, { hint: `${commandPath(this)} --help` });
-  }
+  read(text: string, option: string): Value;
 }
 
-/** Returns the words of a command, such as `petstock inventory set`. */
-export function commandPath(command: Command): string {
-  const parents = command.parent ? `${commandPath(command.parent)} ` : '';
-  return parents + command.name();
+/** The kind of an option that may be given several times. */
+export interface RepeatedKind<Value> extends Kind<Value> {
+  readonly isRepeated: true;
+  /** Whether each text has several values, separated by commas. */
+  readonly isList?: true;
 }
+
+/** An option. Without a kind its value is any text; completion then suggests what its placeholder names. */
+export type OptionRow = readonly [flags: string, about: string, kind?: Kind<unknown> | RepeatedKind<unknown>];
+
+/** Returns the rows unchanged. Their exact type determines the values: `OptionsOf<typeof rows>`. */
+export function optionRows<const Rows extends readonly OptionRow[]>(...rows: Rows): Rows {
+  return rows;
+}
+
+/** The values of options by their names: `minQuantity` of `--min-quantity <n>`, and `pager` of `--no-pager`. */
+export type OptionsOf<Rows extends readonly OptionRow[]> = {
+  readonly [Row in Rows[number] as NameOf<Row[0]>]?: ValueOf<Row>;
+};
+type NameOf<Flags extends string> = Flags extends `${string}--no-${infer Rest}`
+  ? CamelCase<FirstWord<Rest>>
+  : Flags extends `${string}--${infer Rest}`
+    ? CamelCase<FirstWord<Rest>>
+    : never;
+type FirstWord<Text extends string> = Text extends `${infer Word} ${string}` ? Word : Text;
+type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Text;
+type ValueOf<Row extends OptionRow> =
+  Row[2] extends RepeatedKind<infer Value>
+    ? readonly Value[]
+    : Row[2] extends Kind<infer Value>
+      ? Value
+      : Row[0] extends `${string}>`
+        ? string
+        : boolean;
+
+/** An operand: its description, and its kind unless its name tells what completion suggests. */
+export type Operand = string | readonly [about: string, kind: Kind<unknown>];
 
 /**
- * Adds commands by their outlines. Each is completed when Commander reaches it, so that the program only loads the file
- * of the command that runs.
+ * A command, or a noun with commands below it: what help, completion and the documents show of it, what it needs, and
+ * what it does.
  */
-export function addCommands(parent: PetstockCommand, added: readonly Outline[], run: Run): void {
-  parent.outlines = added;
-  for (const outline of added) {
-    const command = parent
-      .command(outlineName(outline))
-      .summary(outline.summary)
-      .helpGroup(outline.group ?? '');
-    command.outline = outline;
-    command.define = async () => {
-      if ('load' in outline) (await outline.load())(command, run);
-      else defineNoun(command, outline, run);
-    };
-  }
-  parent.hook('preSubcommand', (_parent, command) => {
-    parent.chosen = command as PetstockCommand;
-    return loadDefinition(command);
-  });
+export interface Command<Rows extends readonly OptionRow[] = readonly OptionRow[]> {
+  readonly summary: string;
+  /** The heading in the help of the program, for a command that is below no other. */
+  readonly group?: Group;
+  /** The options and operands in the usage line. Default: those that are declared. */
+  readonly usage?: string;
+  /** The operands, in their order, by their names: `'<petId>'`, `'[file]'`. */
+  readonly operands?: Readonly<Record<string, Operand>>;
+  readonly description: string;
+  readonly options?: Rows;
+  /** The text before the examples; `after` is the text after them. */
+  readonly before?: string;
+  readonly examples?: readonly Example[];
+  readonly after?: string;
+  /** Default: what the command above it needs, or else a service. */
+  readonly needs?: Needs;
+  /** The formats of the result; empty if the command prints its own text. Default: all except `html`. */
+  readonly formats?: readonly Format[];
+  /** Whether words that it does not take are passed to it as operands, because it refuses them itself. */
+  readonly takesAnyWord?: boolean;
+  readonly commands?: Commands;
+  /** Absent for a noun, whose help is shown, and for `help`. */
+  run?(invocation: Invocation, options: OptionsOf<Rows>, ...operands: string[]): Promise<void>;
 }
 
-/** Adds the parts of a command that its outline leaves out, unless they were already added. */
-export async function loadDefinition(command: Command): Promise<void> {
-  if (!(command instanceof PetstockCommand)) return;
-  const { define } = command;
-  command.define = undefined;
-  await define?.();
-  if (define === undefined) return;
-  addSharedOptions(command);
-  command.addHelpText('after', '\nGlobal options: petstock help options');
+/** Commands by their names. Those in files of their own are loaded when they run, or when help shows them. */
+export type Commands = Readonly<Record<string, Command | (() => Promise<Command>)>>;
+
+/** Returns the command unchanged; the types of its options come from their rows. */
+export function define<const Rows extends readonly OptionRow[] = []>(command: Command<Rows>): Command {
+  return command;
 }
 
-/** Adds the program's options, so that they may follow the name of the command. Its help does not list them. */
-function addSharedOptions(command: PetstockCommand): void {
-  // A command's own option takes precedence over one with the same name: `api --header`.
-  const own = new Set(command.options.map((option) => option.attributeName()));
-  for (const option of command.program.options.filter((each) => !own.has(each.attributeName()))) {
-    const { flags, long } = option;
-    if (long === '--version') command.version(command.program.version() ?? '', flags);
-    else command.addOption(new Option(flags));
-    command.options.at(-1)?.hideHelp();
-    command.shared.add(option.attributeName());
-  }
+/** Returns the command with a name; undefined if there is none. */
+export async function commandNamed(name: string, commands: Commands = {}): Promise<Command | undefined> {
+  const found = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  return typeof found === 'function' ? found() : found;
 }
 
-/** Returns the program and the subcommands that Commander has reached on the command line. */
-function chosenPath(program: PetstockCommand): readonly PetstockCommand[] {
-  return program.chosen === undefined ? [program] : [program, ...chosenPath(program.chosen)];
-}
-
-/** Returns the name of the command that runs, such as `inventory set`, and its traits, which override its noun's. */
-export function runningCommand(program: PetstockCommand): RunningCommand {
-  const [, ...path] = chosenPath(program);
-  const traits: CommandTraits = Object.assign({}, ...path.map((command) => command.traits));
-  const name = path.map((command) => command.name()).join(' ');
-  return { ...traits, name };
-}
-
-/**
- * Returns the shared options as typed, wherever they are on the command line. If an option is repeated, the last value
- * counts.
- */
-export function typedSharedOptions(program: PetstockCommand): FlagValues {
-  const given = chosenPath(program).flatMap((command) => {
-    const names = command === program ? Object.keys(command.opts()) : [...command.shared];
-    return names
-      .filter((name) => command.getOptionValueSource(name) === 'cli')
-      .map((name) => [name, command.getOptionValue(name)]);
-  });
-  return Object.fromEntries(given);
-}
-
-/** Returns the options of a command without the shared ones. */
-export function ownOptions<Options extends object>(command: PetstockCommand): Options {
-  const own = Object.entries(command.opts()).filter(([name]) => !command.shared.has(name));
-  return Object.fromEntries(own) as Options;
-}
-
-/** Returns a command's line in the help of its parent; unlike Commander's own, it only needs the outline. */
-export function subcommandTerm(command: Command): string {
-  return (command instanceof PetstockCommand ? command.outline?.usage : undefined) ?? command.name();
-}
-
-function defineNoun(noun: PetstockCommand, outline: NounOutline, run: Run): void {
-  const { description, examples, traits, commands } = outline;
-  noun.traits = { ...traits };
-  noun.description(description).enablePositionalOptions();
-  if (examples !== undefined) noun.addHelpText('after', examplesText(examples));
-  addCommands(noun, commands, run);
+/** Returns the commands below a command, in their order. */
+export function commandsBelow({ commands = {} }: Pick<Command, 'commands'>) {
+  return Promise.all(
+    Object.entries(commands).map(async ([name, entry]) => {
+      return { name, command: typeof entry === 'function' ? await entry() : entry };
+    }),
+  );
 }

@@ -1,6 +1,7 @@
 import { UsageError } from '../../shared/errors.ts';
 import { type ShellName, shellNames } from '../completion/command-table.ts';
-import { define } from './define.ts';
+import { define } from './command.ts';
+import { words } from './kinds.ts';
 
 const installation = `
 Install, for every shell that starts from then on:
@@ -16,10 +17,12 @@ Install, for every shell that starts from then on:
     petstock completion powershell | Out-String | Invoke-Expression
 `;
 
-export const defineCompletion = define({
+export const completionCommand = define({
+  summary: 'print a shell completion script',
+  group: 'Tools',
   formats: [],
-  needsConfig: false,
-  operands: { '<shell>': shellNames.join(', ') },
+  needs: 'nothing',
+  operands: { '<shell>': [shellNames.join(', '), words(shellNames)] },
   description:
     'Prints a script that lets a shell complete petstock commands when you press TAB. It also completes options and their values, the latest runs and their ' +
     'pets, stores and files. Completion reads only this machine: it sends nothing and needs ' +
@@ -29,7 +32,7 @@ export const defineCompletion = define({
     ['petstock completion bash', 'prints the script'],
     ['source <(petstock completion bash)', 'enables completion in this shell only'],
   ],
-  action: async ({ results }, _options, shell) => {
+  run: async ({ results }, _options, shell) => {
     const name = shellNames.find((known) => known === shell);
     if (name === undefined) {
       throw new UsageError(`There is no completion for the shell "${shell}". The shells are ${shellNames.join(', ')}`, {

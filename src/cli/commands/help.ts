@@ -1,37 +1,95 @@
-import type { Command } from 'commander';
-import { type HelpPart, helpText } from '../../output/help-text.ts';
+import { stripVTControlCharacters } from 'node:util';
+import { type HelpPart, helpText, wrapLong } from '../../output/help-text.ts';
+import { bold } from '../../output/terminal.ts';
+import { padEnd } from '../../output/text-width.ts';
 import { optionVariables } from '../../settings/shared-options.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { petstock } from '../../shared/hint.ts';
-import { loadDefinition, type PetstockCommand, typedSharedOptions } from './command.ts';
+import { commanderOf } from '../program.ts';
+import { type Command, commandNamed, commandsBelow } from './command.ts';
+import { root, topicNames } from './index.ts';
 import { meantCommand } from './meant-command.ts';
 
-export const topicNames = ['exit-codes', 'environment', 'output', 'files', 'options'] as const;
-
-export interface HelpOptions {
-  writeOut(text: string): void;
-  readonly width: number;
+/**
+ * Returns the help of a command or a topic.
+ * @throws UsageError if there is none
+ */
+export async function helpOf(
+  words: readonly string[],
+  { width, hasColor }: { readonly width: number; readonly hasColor: boolean },
+): Promise<string> {
+  const topic = topicNames.find((name) => words.length === 1 && name === words[0]);
+  if (topic !== undefined) return helpText(topic === 'options' ? optionParts() : topics[topic], width);
+  const command = await find(words);
+  const text = words.length === 0 ? await rootHelp() : await commandHelp(words, command, width);
+  return wrapLong(hasColor ? text : stripVTControlCharacters(text), width);
 }
 
-/** Defines the command `help`. It reads no configuration, so it works even if the configuration is damaged. */
-export function defineHelp(help: Command, { writeOut, width }: HelpOptions): void {
-  help
-    .argument('[words...]', `a command, or ${topicNames.join(', ')}`)
-    .description(`Shows help for a command, or for one of the topics ${topicNames.join(', ')}.`)
-    .action(async (words: readonly string[]) => {
-      const { json, output } = typedSharedOptions(help.parent as PetstockCommand);
-      if (json || output !== undefined) throw new UsageError('help prints its own text. Leave out -o and --json');
-      const topic = topicNames.find((name) => words.length === 1 && name === words[0]);
-      if (topic === undefined) return (await find(help as PetstockCommand, words)).outputHelp();
-      writeOut(helpText(topic === 'options' ? optionParts(help) : topics[topic], width));
-    });
+async function find(words: readonly string[]): Promise<Command> {
+  let found = root;
+  for (const [index, word] of words.entries()) {
+    const below = await commandNamed(word, found.commands);
+    if (below === undefined) {
+      const meant = await meantCommand(words.slice(0, index), word);
+      throw new UsageError(`There is no help for "${words.join(' ')}". The topics are ${topicNames.join(', ')}`, {
+        hint: petstock`${meant ?? []} --help`,
+      });
+    }
+    found = below;
+  }
+  return found;
 }
 
-function optionParts(help: Command): readonly HelpPart[] {
+/** Returns the program's help: its commands by group, on one screen. The options have a help topic of their own. */
+async function rootHelp(): Promise<string> {
+  const below = (await commandsBelow(root)).filter(({ command }) => command.group !== undefined);
+  const termWidth = Math.max(...below.map(({ name }) => name.length));
+  const groups = [...new Set(below.map(({ command }) => command.group))];
+  const lines = groups.flatMap((group) => [
+    bold(`${group}:`),
+    ...below.flatMap(({ name, command }) =>
+      command.group === group ? [`  ${padEnd(name, termWidth)}  ${command.summary}`] : [],
+    ),
+  ]);
+  return `${[
+    root.description,
+    '',
+    `${bold('Usage:')} petstock <command> [options]`,
+    '',
+    ...lines,
+    '',
+    'Try it, without a key or an address:  petstock --env sandbox inventory list',
+    'Options:  -e/--env, -s/--store, -o/--output, --json, -y/--yes, -q/--quiet, -v/--verbose',
+    'More:  petstock <command> --help,  petstock help options|output|exit-codes|files',
+  ].join('\n')}\n`;
+}
+
+/** Returns the help of a command: Commander's, and notes and examples below it. */
+async function commandHelp(names: readonly string[], command: Command, width: number): Promise<string> {
+  const commander = commanderOf(names, command)
+    .configureHelp({ styleTitle: bold })
+    .configureOutput({ getOutHelpWidth: () => width, getOutHasColors: () => true });
+  for (const { name, command: each } of await commandsBelow(command)) {
+    const term = [name, ...Object.keys(each.operands ?? {})].join(' ');
+    commander.command(term).helpCommand(false).summary(each.summary);
+  }
+  const notes = notesOf(command);
+  return `${commander.helpInformation()}${notes}${notes === '' ? '' : '\n'}\nGlobal options: petstock help options\n`;
+}
+
+/** Returns what help shows below the options of a command, such as examples. */
+export function notesOf({ before = '', examples = [], after = '' }: Command): string {
+  const shown = examples.map(([line, does]) => (does === undefined ? `  ${line}` : `  # ${does}\n  ${line}`));
+  return [before, ...(shown.length === 0 ? [] : [`\n${[bold('Examples:'), ...shown].join('\n')}`]), after].join('');
+}
+
+function optionParts(): readonly HelpPart[] {
   const variables = new Map(optionVariables().map(([source, flags]) => [flags, ` [${source}]`]));
-  const options = help.parent?.options ?? [];
   const terms = Object.fromEntries(
-    options.map(({ flags, description }) => [flags, `${description}${variables.get(flags) ?? ''}`]),
+    commanderOf([], root).options.map(({ flags, description }) => [
+      flags,
+      `${description}${variables.get(flags) ?? ''}`,
+    ]),
   );
   return [
     'Global options, before or after the command',
@@ -39,22 +97,6 @@ function optionParts(help: Command): readonly HelpPart[] {
     'The variable in brackets applies if the option is not given. If the brackets show only a name, the variable takes the same value as the option, or true or false if the option takes none. ' +
       'No variable answers a question for you: use --yes.',
   ];
-}
-
-async function find({ program }: PetstockCommand, words: readonly string[]): Promise<Command> {
-  let found = program;
-  for (const word of words) {
-    const child = found.commands.find((candidate) => candidate.name() === word);
-    if (child === undefined) {
-      const meant = meantCommand(found, word);
-      throw new UsageError(`There is no help for "${words.join(' ')}". The topics are ${topicNames.join(', ')}`, {
-        hint: petstock`${meant ?? []} --help`,
-      });
-    }
-    await loadDefinition(child);
-    found = child as PetstockCommand;
-  }
-  return found;
 }
 
 /** The texts of `help <topic>`. The topic `options` is generated from the program's options. */

@@ -15,24 +15,33 @@ import { isNamed, isNarrowed } from '../invocation/globals.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { lastKnownKeys } from '../invocation/known-keys.ts';
 import { gatesOf, withExistingState } from '../invocation/state-access.ts';
-import { addCommands, PetstockCommand } from './command.ts';
-import { type Define, define, fieldsOption } from './define.ts';
+import { define } from './command.ts';
 import { namedTargetText } from './history/selection.ts';
+import { fieldsOption } from './kinds.ts';
 
-export const defineLimits: Define = (command, run) => {
-  limits(command, run);
-  const summary = 'clear the known limits of a key';
-  if (command instanceof PetstockCommand)
-    addCommands(command, [{ usage: 'clear', summary, load: async () => clear }], run);
-};
+const notCleared = 'Nothing was cleared';
 
-const limits = define({
+const clear = define({
+  summary: 'clear the known limits of a key',
+  needs: 'config',
+  description:
+    'Clears the known limits of a key, after a confirmation: how many requests are left, and the time before which nothing may be sent. Covers ' +
+    'every key of this configuration, unless --env, --store or their variables select some. Requests that have no response yet stay counted. Sends nothing.',
+  examples: [['petstock limits clear'], ['petstock limits clear --env production --yes']],
+  run: (invocation) =>
+    withExistingState(invocation, (found) => clearKnown(invocation, found?.state), { notDone: notCleared }),
+});
+
+export const limitsCommand = define({
+  summary: 'show or clear the known rate limits',
+  group: 'Service and setup',
+  commands: { clear },
   description:
     'Shows the known rate limits of each key, as of its last responses, and the time before which nothing may be sent with it. ' +
     'Covers every key of this configuration, unless --env, --store or their variables select some. Sends nothing, unless --refresh is given.',
   options: [['--refresh', 'ask the service first, for the chosen environment; sends one request'], fieldsOption],
   examples: [['petstock limits'], ['petstock limits --refresh --env production'], ['petstock limits clear']],
-  action: async (invocation, { refresh }) => {
+  run: async (invocation, { refresh }) => {
     const { context, messages, results } = invocation;
     await results.requireFields(limitsView([], 0));
     const keys = (
@@ -64,17 +73,6 @@ async function refreshed({ connections, context }: Invocation): Promise<readonly
   await limits.save();
   return knownKeys(state, gatesOf(context), context.clock);
 }
-
-const notCleared = 'Nothing was cleared';
-
-const clear = define({
-  description:
-    'Clears the known limits of a key, after a confirmation: how many requests are left, and the time before which nothing may be sent. Covers ' +
-    'every key of this configuration, unless --env, --store or their variables select some. Requests that have no response yet stay counted. Sends nothing.',
-  examples: [['petstock limits clear'], ['petstock limits clear --env production --yes']],
-  action: (invocation) =>
-    withExistingState(invocation, (found) => clearKnown(invocation, found?.state), { notDone: notCleared }),
-});
 
 async function clearKnown(invocation: Invocation, state: Store | undefined): Promise<void> {
   const { messages, questions, context } = invocation;

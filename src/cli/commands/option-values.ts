@@ -1,36 +1,11 @@
-import { type Parsed, parsePetId, parseQuantity } from '../../inventory/items.ts';
+import { parsePetId } from '../../inventory/items.ts';
 import { mayBeName } from '../../inventory/pet-names.ts';
 import { NotFoundError, UsageError } from '../../shared/errors.ts';
-import { capitalized } from '../../shared/parsed.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { UnknownName } from '../named-pets.ts';
 import type { PlanOptions } from '../runs/perform.ts';
-import { type OptionsOf, optionRows } from './define.ts';
-
-/**
- * Returns the value, or throws a UsageError with its problem.
- * @param what the option that begins the message, such as `--limit`; undefined if the problem already mentions it
- */
-export function required<T>(parsed: Parsed<T>, what?: string): T {
-  if (parsed.ok) return parsed.value;
-  const { problem } = parsed;
-  const message = what === undefined ? capitalized(problem) : `${what}: ${problem}`;
-  throw new UsageError(`${message}.`);
-}
-
-/** Returns the parsed parts of `a,b,c`, given once or several times; undefined if the option is absent. */
-export function listOf<T>(
-  texts: readonly string[] | undefined,
-  option: string,
-  parse: (text: string) => Parsed<T>,
-): ReadonlySet<T> | undefined {
-  if (texts === undefined) return undefined;
-  return new Set(partsOf(texts).map((part) => required(parse(part), option)));
-}
-
-export function partsOf(texts: readonly string[]): string[] {
-  return texts.flatMap((text) => text.split(',')).map((part) => part.trim());
-}
+import { type OptionsOf, optionRows } from './command.ts';
+import { required, wholeNumber } from './kinds.ts';
 
 /**
  * Returns the pet with an id, or with a name if the shop has names.
@@ -79,15 +54,11 @@ export async function chosenPets(
   { pet, name }: { readonly pet?: readonly string[] | undefined; readonly name?: string | undefined },
 ): Promise<ReadonlySet<bigint> | undefined> {
   const petIds = pet && new Set<bigint>();
-  for (const text of partsOf(pet ?? [])) petIds?.add(await petIdOf(invocation, text, '--pet'));
+  for (const text of pet ?? []) petIds?.add(await petIdOf(invocation, text, '--pet'));
   if (name === undefined) return petIds;
   const { petsOfName } = await import('../named-pets.ts');
   const named = await petsOfName(invocation, name);
   return petIds === undefined ? named : new Set([...petIds].filter((petId) => named.has(petId)));
-}
-
-export function quantityOf(text: string | undefined, option: string): number | undefined {
-  return text === undefined ? undefined : required(parseQuantity(text), option);
 }
 
 /**
@@ -96,22 +67,6 @@ export function quantityOf(text: string | undefined, option: string): number | u
  */
 export function requireFileName(file: string, what: string): void {
   if (file === '') throw new UsageError(`The file name after ${what} is empty`);
-}
-
-/**
- * Returns the value of an option; undefined if the option is absent.
- * @throws UsageError unless it is a whole number
- */
-export function wholeNumberOf(option: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new UsageError(`${option} takes a whole number from 0, such as 100, not "${text}"`);
-}
-
-export function oneOf<Word extends string>(option: string, text: string, words: readonly Word[]): Word {
-  const word = words.find((known) => known === text);
-  if (word !== undefined) return word;
-  throw new UsageError(`${option} takes ${words.join(', ')}, not "${text}"`);
 }
 
 const defaultConcurrency = 16;
@@ -123,13 +78,18 @@ export const experimental = 'The service marks updates as experimental, so their
 export const bulkOptions = optionRows(
   ['--dry-run', 'show the plan and write nothing'],
   ['--exit-code', 'with --dry-run: exit with code 3 if anything would be written'],
-  ['--max-changes <n>', 'refuse a plan that changes more than n rows (default: the setting max-changes)'],
-  ['--max-zero <n>', 'refuse a plan that sets more than n rows to 0 or below (default: the setting max-zero)'],
+  ['--max-changes <n>', 'refuse a plan that changes more than n rows (default: the setting max-changes)', wholeNumber],
+  [
+    '--max-zero <n>',
+    'refuse a plan that sets more than n rows to 0 or below (default: the setting max-zero)',
+    wholeNumber,
+  ],
   ['--fail-fast', "stop after the first row that can't be written"],
   ['--changed', 'leave unchanged rows out of the report'],
   [
     '--concurrency <n>',
     `maximum number of requests at the same time, 1 to ${maxConcurrency} (default: ${defaultConcurrency})`,
+    wholeNumber,
   ],
 );
 export type BulkFlags = OptionsOf<typeof bulkOptions>;
@@ -143,14 +103,14 @@ export type ParsedBulkFlags = Omit<PlanOptions, 'keepFailed'>;
 export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): ParsedBulkFlags {
   const { dryRun = false, exitCode = false, failFast = false, changed: changedOnly = false } = flags;
   if (exitCode && !dryRun) throw new UsageError('--exit-code needs --dry-run');
-  const concurrency = wholeNumberOf('--concurrency', flags.concurrency) ?? defaultConcurrency;
+  const concurrency = flags.concurrency ?? defaultConcurrency;
   if (concurrency < 1 || concurrency > maxConcurrency) {
     throw new UsageError(`--concurrency takes a number from 1 to ${maxConcurrency}`);
   }
   const { settings } = config;
   const guards = {
-    maxChanges: wholeNumberOf('--max-changes', flags.maxChanges) ?? settings['max-changes'],
-    maxZero: wholeNumberOf('--max-zero', flags.maxZero) ?? settings['max-zero'],
+    maxChanges: flags.maxChanges ?? settings['max-changes'],
+    maxZero: flags.maxZero ?? settings['max-zero'],
   };
   return { dryRun, exitCode, failFast, changedOnly, concurrency, guards };
 }

@@ -5,15 +5,17 @@ import type { Column, View } from '../../output/view.ts';
 import { FailureError, NotFoundError } from '../../shared/errors.ts';
 import type { Json } from '../../shared/json.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { define, fieldsOption } from './define.ts';
+import { type Command, define } from './command.ts';
 import { noSuchPets } from './inventory/stock.ts';
+import { fieldsOption } from './kinds.ts';
 import { petIdOf } from './option-values.ts';
 
-export const definePetsGet = define({
+const petsGet = define({
+  summary: 'show the record of one pet',
   operands: { '<petId>': 'the pet, by its id or name' },
   description: 'Shows the record of one pet, as the service returns it. Deprecated by the service. Sends one request.',
   examples: [['petstock pets get 4'], ['petstock pets get 4 --json']],
-  action: async (invocation, _options, petIdText) => {
+  run: async (invocation, _options, petIdText) => {
     const petId = await petIdOf(invocation, petIdText ?? '');
     const { client } = await invocation.connections.connectToRead();
     const { value, headers } = await client.getPayload(operations.getPet, { petId }).catch((error) => {
@@ -28,16 +30,31 @@ export const definePetsGet = define({
   },
 });
 
-export const defineOrdersList = define({
+const ordersList = define({
+  summary: 'list the store orders',
   description: 'Lists the store orders, as the service returns them. Sends one request.',
   options: [fieldsOption],
   examples: [['petstock orders list'], ['petstock orders list --json']],
-  action: async (invocation) => {
+  run: async (invocation) => {
     const { client } = await invocation.connections.connectToRead();
     const { value } = await client.getPayload(operations.listOrders, {});
     await printPayload(invocation, value);
   },
 });
+
+export const petsCommand: Command = {
+  summary: 'show a pet record (deprecated by the service)',
+  group: 'Stock',
+  description: 'Shows pet records. The service has deprecated this operation.',
+  commands: { get: petsGet },
+};
+
+export const ordersCommand: Command = {
+  summary: 'list store orders',
+  group: 'Stock',
+  description: 'Shows store orders.',
+  commands: { list: ordersList },
+};
 
 /** Prints a response body that the specification leaves undefined: in columns if it has them, otherwise as JSON. */
 async function printPayload(invocation: Invocation, value: Json): Promise<void> {

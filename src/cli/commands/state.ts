@@ -5,14 +5,15 @@ import { factsView, type Row, type View } from '../../output/view.ts';
 import { maskDatabaseUrl } from '../../shared/database-url.ts';
 import { FailureError, UsageError } from '../../shared/errors.ts';
 import { sharedStateOf, stateOptions, withExistingState } from '../invocation/state-access.ts';
-import { define } from './define.ts';
+import { type Command, define } from './command.ts';
 import { printOutcome } from './print-record.ts';
 
-export const defineStateInfo = define({
+const info = define({
+  summary: 'show where the state is, its size, and who uses it',
   description:
     'Shows the location of the state, its engine and size, and the runs that are being written now. Sends nothing.',
   examples: [['petstock state info'], ['petstock state info --json']],
-  action: async (invocation) => {
+  run: async (invocation) => {
     const { context, messages, results } = invocation;
     await withExistingState(invocation, async (found) => {
       if (found === undefined) await messages.note('There is no state yet. The first request creates it.');
@@ -73,10 +74,11 @@ function sizeText(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-export const defineStateCheck = define({
+const check = define({
+  summary: 'check whether the state is damaged',
   description: 'Checks the whole state and exits with code 1 if it is damaged. Changes and sends nothing.',
   examples: [['petstock state check']],
-  action: async (invocation) => {
+  run: async (invocation) => {
     const { results, messages } = invocation;
     const hint = 'petstock history export history.ndjson';
     try {
@@ -107,12 +109,13 @@ function checkView(problems: readonly string[]): View {
   };
 }
 
-export const defineStateInit = define({
+const init = define({
+  summary: 'create the tables of a shared state, as their owner',
   description:
     'Creates the tables of the shared state (PETSTOCK_STATE_URL or the setting state-url) in the schema petstock, or migrates those of petstock 0.3.0. ' +
     'The role that runs this command owns them; it gives other roles USAGE on the schema, and SELECT, INSERT, UPDATE and DELETE on its tables. Sends nothing.',
   examples: [['PETSTOCK_STATE_URL="$OWNER_URL" petstock state init']],
-  action: async (invocation) => {
+  run: async (invocation) => {
     const url = sharedStateOf(invocation)?.value;
     if (url === undefined) {
       throw new UsageError(
@@ -134,3 +137,12 @@ export const defineStateInit = define({
     }
   },
 });
+
+export const stateCommand: Command = {
+  summary: 'show or check the limits, locks and history that petstock keeps',
+  group: 'Service and setup',
+  description:
+    'The data that petstock keeps for its commands, on this machine or in a shared database: the limits of each key, the pets that commands are changing, and the history.',
+  needs: 'nothing',
+  commands: { info, check, init },
+};

@@ -10,16 +10,17 @@ import { petstock, targetWords } from '../../shared/hint.ts';
 import { plainName } from '../../shared/sanitize.ts';
 import type { ServiceConnection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { define } from './define.ts';
+import { define } from './command.ts';
 
-export const defineStatus = define({
-  sendsRequests: true,
+export const statusCommand = define({
+  summary: 'check the environment, its address and its key',
+  group: 'Service and setup',
   description:
     'Shows the environment, its address, where its key comes from, and whether the service responds and accepts the ' +
     'key. Sends one request.',
   options: [['--offline', 'send nothing']],
   examples: [['petstock status'], ['petstock status --env production --json']],
-  action: async (invocation, { offline }) => {
+  run: async (invocation, { offline }) => {
     for (const line of describeShadows(invocation.context.env, invocation.config)) await invocation.messages.warn(line);
     const zone = unreadableZone(invocation.context.env);
     if (zone !== undefined) {

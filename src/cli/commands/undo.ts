@@ -28,11 +28,12 @@ import {
   whyElsewhere,
   withContinueHint,
 } from '../runs/run-access.ts';
-import { define } from './define.ts';
+import { define } from './command.ts';
 import { bulkOptions, parseBulkFlags } from './option-values.ts';
 
-export const defineUndo = define({
-  sendsRequests: true,
+export const undoCommand = define({
+  summary: 'undo a run',
+  group: 'Stock',
   operands: { '[run]': 'the run, as history list shows it' },
   description:
     'Undoes a run: restores each stock to its value before the run. A stock must still be what the run ' +
@@ -52,7 +53,7 @@ export const defineUndo = define({
     ['petstock undo --last --dry-run', 'see what it would do'],
     ['petstock undo <run>', 'the last four characters of its id are enough'],
   ],
-  action: async (invocation, { last = false, reason, ref, ...flags }, runId?: string) => {
+  run: async (invocation, { last = false, reason, ref, ...flags }, runId?: string) => {
     if (last === (runId !== undefined)) {
       const message = last
         ? "A run and --last can't be used together. Leave one out"

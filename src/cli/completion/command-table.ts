@@ -16,8 +16,6 @@ export interface TableOption {
   readonly about: string;
   /** The kind of the option's value; absent if it takes none. */
   readonly value?: ValueKind;
-  /** Set if the option takes all following words up to the next option. */
-  readonly isVariadic?: true;
   readonly isRepeatable?: true;
 }
 

@@ -129,7 +129,6 @@ class Reader {
   readonly #given = new Set<TableOption>();
   /** The option whose value comes next. */
   #open: TableOption | undefined;
-  #hasValue = false;
   #isAfterDashes = false;
 
   constructor(program: TableCommand) {
@@ -139,18 +138,13 @@ class Reader {
   }
 
   read(word: string): void {
-    const open = this.#open;
     const isOption = !this.#isAfterDashes && word.startsWith('-') && word !== '-';
-    // A variadic option takes its first value, whatever it is, and then all words up to the next option.
-    if (open !== undefined && !(open.isVariadic && this.#hasValue && isOption)) {
-      this.#hasValue = true;
-      if (!open.isVariadic) this.#open = undefined;
-    } else if (isOption) this.#readOption(word);
+    if (this.#open !== undefined) this.#open = undefined;
+    else if (isOption) this.#readOption(word);
     else this.#readOperand(word);
   }
 
   #readOption(word: string): void {
-    this.#open = undefined;
     if (word === '--') {
       this.#isAfterDashes = true;
       return;
@@ -158,8 +152,7 @@ class Reader {
     const { option, value } = this.#splitOption(word);
     if (option === undefined) return;
     this.#given.add(option);
-    this.#hasValue = value !== undefined;
-    if (option.value !== undefined && (value === undefined || option.isVariadic)) this.#open = option;
+    if (option.value !== undefined && value === undefined) this.#open = option;
   }
 
   #readOperand(word: string): void {
@@ -197,9 +190,7 @@ class Reader {
   wantedWord(current: string): WantedWord {
     const open = this.#open;
     const isOption = !this.#isAfterDashes && current.startsWith('-');
-    if (open?.value !== undefined && !(open.isVariadic && this.#hasValue && isOption)) {
-      return { value: open.value };
-    }
+    if (open?.value !== undefined) return { value: open.value };
     if (isOption) return this.#wantedOption(current);
     if (this.#operands.length === 0 && this.#command.commands.length > 0) {
       return { value: { kind: 'words', words: commandWords(this.#command) } };

@@ -12,7 +12,7 @@ import type { Context } from '../context.ts';
 export interface GlobalOptions extends SharedOptions {
   readonly typed: FlagValues;
   /** The values of `--fields`; undefined if it was not given. */
-  readonly fields?: readonly string[];
+  readonly fields: readonly string[] | undefined;
 }
 
 export interface ChosenFormat {
@@ -31,7 +31,7 @@ export function resolveFormat(
   { typed, json, output }: GlobalOptions,
   usual: Format | undefined,
   isTerminal: boolean,
-  { name, formats: known = formats }: { readonly name: string; readonly formats?: readonly Format[] },
+  { name, formats: known = formats }: { readonly name: string; readonly formats?: readonly Format[] | undefined },
 ): ChosenFormat {
   const hint = 'petstock help output';
   // A script that asks for a page by a variable can't use plain text instead.

@@ -52,42 +52,23 @@ export interface Invocation extends ResolvedTarget {
   stockRemarks(): Promise<{ readonly low: LowLevels; readonly names: PetNames | undefined }>;
 }
 
-export type Action<Options extends object> = (
-  invocation: Invocation,
-  options: Options,
-  ...operands: string[]
-) => Promise<void>;
-
-/** Converts an action to the function that Commander calls: `.action(run(async (invocation, options, petId) => …))`. */
-export type Run = <Options extends object>(action: Action<Options>) => (...args: unknown[]) => Promise<void>;
-
 /**
- * Properties of a command that are needed before its action runs. Those of a parent command apply to its subcommands.
+ * What a command needs of the configuration:
+ * - `service`: a service with its address and key. A damaged configuration stops the command, unless it is for the
+ *   sandbox, and an interruption before a write was sent says that nothing was written.
+ * - `config`: the configuration itself. The command accepts or refuses keys on its command line itself.
+ * - `sandbox`: only the practice service of this machine, so that `petstock status` would not explain an error. Its
+ *   options may have keys.
+ * - `nothing`: a damaged configuration is a warning.
  */
-export interface CommandTraits {
-  /** Whether a damaged configuration stops the command. Default: it does, unless the command is for the sandbox. */
-  readonly needsConfig?: boolean;
-  /** The formats of the result; empty if the command prints its own text. Default: all except `html`. */
-  readonly formats?: readonly Format[];
-  /**
-   * Whether the command sends requests. If it is interrupted before a write was sent, the message then says that
-   * nothing was written.
-   */
-  readonly sendsRequests?: boolean;
-  /**
-   * Whether the command never connects to the address of an environment, so that `petstock status` would not explain an
-   * error.
-   */
-  readonly hasNoAddress?: boolean;
-  /**
-   * Whether the command itself rejects or accepts keys on its command line. Otherwise, they are rejected before it
-   * runs.
-   */
-  readonly takesKeys?: boolean;
-}
+export type Needs = 'service' | 'config' | 'sandbox' | 'nothing';
 
-export interface RunningCommand extends CommandTraits {
+export interface RunningCommand {
+  /** The words of the command, such as `inventory set`. */
   readonly name: string;
+  readonly needs: Needs;
+  /** The formats of its result; undefined: all except `html`. */
+  readonly formats?: readonly Format[] | undefined;
 }
 
 /**
@@ -95,12 +76,12 @@ export interface RunningCommand extends CommandTraits {
  * The sandbox, which has its own key and address, needs none.
  * @throws the errors of `readConfig`
  */
-function readConfigFor({ needsConfig }: RunningCommand, { env, folders }: Context, globals: GlobalOptions): ReadConfig {
+function readConfigFor({ needs }: RunningCommand, { env, folders }: Context, globals: GlobalOptions): ReadConfig {
   try {
     return readConfig(folders.config);
   } catch (error) {
     const isForSandbox = (globals.env ?? variable(env, 'PETSTOCK_ENV')) === 'sandbox';
-    if (!(error instanceof PetstockError) || !(needsConfig === undefined ? isForSandbox : !needsConfig)) throw error;
+    if (!(error instanceof PetstockError) || needs === 'config' || (needs === 'service' && !isForSandbox)) throw error;
     const instead = 'This command continues without the settings in it, and without a shared state that it may name';
     return { config: emptyConfig, warnings: [`${sentence(error.message)} ${instead}`] };
   }

@@ -1,69 +1,30 @@
 import { expect, test as plain } from 'vitest';
 import { allCommands } from '../../../.ci/reference/reference.ts';
-import { addCommands, commandPath, loadDefinition, PetstockCommand } from '../../../src/cli/commands/command.ts';
-import type { Outline, VerbOutline } from '../../../src/cli/commands/define.ts';
-import { commandOutlines } from '../../../src/cli/commands/index.ts';
-import type { Run } from '../../../src/cli/invocation/invocation.ts';
+import { commandsBelow } from '../../../src/cli/commands/command.ts';
+import { root } from '../../../src/cli/commands/index.ts';
+import { readCommandLine } from '../../../src/cli/program.ts';
 import { test } from '../../support/shop.ts';
 
-const run: Run = (action) => async () => void action;
-
-/** Returns every verb with the nouns before it, such as `inventory codes add`. */
-function verbs(outlines: readonly Outline[], nouns = ''): [path: string, outline: VerbOutline][] {
-  return outlines.flatMap((outline) =>
-    'commands' in outline
-      ? verbs(outline.commands, `${nouns}${outline.usage} `)
-      : [[`${nouns}${outline.usage}`, outline] as [string, VerbOutline]],
-  );
-}
-
-plain.each(verbs(commandOutlines))('declares and describes the operands of "%s"', async (_path, outline) => {
-  const command = new PetstockCommand(outline.usage.split(' ')[0]);
-  (await outline.load())(command, run);
-  const told = command.registeredArguments.map((operand) => {
-    const name = `${operand.name()}${operand.variadic ? '...' : ''}`;
-    return operand.required ? `<${name}>` : `[${name}]`;
-  });
-  expect([command.name(), ...told].join(' ')).toBe(outline.usage);
-  expect(command.description()).not.toBe('');
-  expect(command.registeredArguments.filter(({ description }) => description === '')).toEqual([]);
+plain('describes every command and its operands', async () => {
+  for (const { path, command } of await allCommands()) {
+    expect(command.description, path).not.toBe('');
+    if (path !== 'petstock') expect(command.summary, path).not.toBe('');
+    for (const row of Object.values(command.operands ?? {})) expect(row.at(0), path).not.toBe('');
+  }
 });
 
-function sketch() {
-  const loaded: string[] = [];
-  const verb = (usage: string): VerbOutline => ({
-    usage,
-    summary: `does ${usage}`,
-    load: async () => {
-      loaded.push(usage);
-      return (command) => void command.argument('[what]').action(() => {});
-    },
-  });
-  const program = new PetstockCommand('program');
-  program.exitOverride().configureOutput({ writeOut: () => {}, writeErr: () => {} });
-  const noun = { usage: 'noun', summary: 'a noun', description: 'A noun.', commands: [verb('one'), verb('two')] };
-  program.option('-f, --flag').option('--name <text>');
-  addCommands(program, [noun, verb('three'), verb('help')], run);
-  return { program, loaded };
-}
-
-plain('loads the definition of only the chosen command', async () => {
-  const { program, loaded } = sketch();
-  await program.parseAsync(['noun', 'two', 'thing'], { from: 'user' });
-  expect(loaded).toEqual(['two']);
-});
-
-plain('loads the definition of a command only once', async () => {
-  const { program, loaded } = sketch();
-  const three = program.commands[1] as PetstockCommand;
-  for (const _time of [1, 2]) await loadDefinition(three);
-  await program.parseAsync(['three', 'thing'], { from: 'user' });
-  expect(loaded).toEqual(['three']);
-  expect(three.registeredArguments).toHaveLength(1);
+plain.each([
+  ['-qe sandbox inventory -o json list --low', ['inventory', 'list'], { quiet: true, env: 'sandbox', output: 'json' }],
+  ['--store=north inventory set 4 12 --store south', ['inventory', 'set'], { store: 'south' }],
+  ['-esandbox --debug=json undo --last', ['undo'], { env: 'sandbox', 'debug=json': true }],
+  ['limits clear --yes', ['limits', 'clear'], { yes: true }],
+  ['inventory lst --json', ['inventory'], { json: true }],
+])('finds the command and the shared options of "%s"', async (line, names, shared) => {
+  expect(await readCommandLine(line.split(' '))).toMatchObject({ names, shared });
 });
 
 test('prints the same help however it is requested, and wraps it to the width', async ({ shop }) => {
-  const paths = (await allCommands()).map((command) => commandPath(command).slice('petstock '.length));
+  const paths = (await allCommands()).map(({ names }) => names.join(' '));
   expect(paths.length).toBeGreaterThan(45);
   for (const path of paths) {
     const words = path.split(' ').filter((word) => word !== '');
@@ -92,7 +53,8 @@ test('names every top-level command in the root help, in at most 24 lines', asyn
   const lines = stdout.trimEnd().split('\n');
   expect(lines.length).toBeLessThanOrEqual(24);
   const named = lines.flatMap((line) => /^ {2}([a-z]+) {2}/.exec(line)?.[1] ?? []);
-  expect(named.toSorted()).toEqual(commandOutlines.map(({ usage }) => usage.replace(/ .*/, '')).toSorted());
+  const commands = (await commandsBelow(root)).map(({ name }) => name);
+  expect([...named, 'help'].toSorted()).toEqual(commands.toSorted());
 });
 
 test('prints the headings of help in bold on a terminal, unless colour is off', async ({ shop }) => {

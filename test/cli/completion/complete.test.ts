@@ -66,7 +66,7 @@ test('completes options without a dash if nothing else can follow', async () => 
 const unknown =
   '--after --ban-seconds --ban-strikes --before --code --command --concurrency --cors --data --delimiter --expect --fault ' +
   '--fields --for --header --host --interval --keep --key --limit --limit-day --limit-minute --max-changes --max-quantity ' +
-  '--max-wait --max-zero --min-quantity --min-rows --name --pet --pets --port --reason --ref --retries --seed --since ' +
+  '--max-wait --max-zero --min-quantity --min-rows --name --pets --port --reason --ref --retries --seed --since ' +
   '--timeout --until --url --user --window-seconds';
 
 test('completes the values of every option, except free-form ones', () => {

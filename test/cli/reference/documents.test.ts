@@ -5,7 +5,6 @@ import { git, root } from '../../../.ci/commands.ts';
 import { commandsDocument } from '../../../.ci/reference/commands-document.ts';
 import { manPage } from '../../../.ci/reference/man-page.ts';
 import { allCommands } from '../../../.ci/reference/reference.ts';
-import { commandPath } from '../../../src/cli/commands/command.ts';
 import { test } from '../../support/shop.ts';
 
 const markdown = await commandsDocument();
@@ -15,11 +14,10 @@ test('documents every command, option and help example in the reference and the 
   const read = unescaped(manual);
   const [, ...commands] = await allCommands();
   expect(commands.length).toBeGreaterThan(45);
-  for (const command of commands) {
-    const path = commandPath(command);
+  for (const { path, command } of commands) {
     expect(markdown).toMatch(new RegExp(`^#+ ${path}\n\n.*\n${path} `, 'm'));
     expect(read).toContain(`\n.SS ${path}\n`);
-    for (const { flags } of command.options) {
+    for (const [flags] of command.options ?? []) {
       expect(markdown).toContain(`| \`${flags}\` |`);
       expect(read).toContain(`\n.TP\n\\fB${flags}\\fR\n`);
     }

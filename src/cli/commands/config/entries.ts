@@ -13,6 +13,7 @@ import type { ConfigTarget, RemoteTarget } from '../../../settings/write-config.
 import { maskDatabaseUrl } from '../../../shared/database-url.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import type { Word } from '../../completion/command-table.ts';
 import type { Context } from '../../context.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
@@ -22,6 +23,13 @@ export const keyNames = remoteEnvironmentNames.map((name) => `key.${name}` as co
 type EntryName = SettingName | (typeof urlNames)[number] | (typeof keyNames)[number];
 
 export const entryNames: readonly EntryName[] = [...settingNames, ...urlNames, ...keyNames];
+
+/** The names that completion suggests, with what they mean. */
+export const settingWords = settingNames.map((name): Word => [name, definitionOf(name).meaning]);
+
+export function remoteWords(what: 'url' | 'key'): readonly Word[] {
+  return remoteEnvironmentNames.map((name): Word => [`${what}.${name}`, `the ${what} of ${name}`]);
+}
 
 /**
  * Returns the name of an entry that was typed; `url` and `key` stand for those of the chosen environment.

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { absoluteCommand, absoluteShellCommand } from '../../../settings/command-line.ts';
 import { configFile, type StoredConfig } from '../../../settings/config-file.ts';
 import { maskKey, parseKey } from '../../../settings/key-and-url.ts';
@@ -8,9 +7,8 @@ import { PetstockError, UsageError } from '../../../shared/errors.ts';
 import { flagWords, petstock } from '../../../shared/hint.ts';
 import { capitalized, sentence } from '../../../shared/parsed.ts';
 import { targetName } from '../../../shared/target.ts';
-import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { type Define, define, type OptionsOf, optionRows } from '../define.ts';
+import { define, type OptionsOf, optionRows } from '../command.ts';
 import { readSecret, remoteTarget, reportChange, requireBaseUrl } from './entries.ts';
 
 const commands = `
@@ -24,16 +22,6 @@ Commands that print a key:
   Windows Credential Manager, with the PowerShell module CredentialManager:
   powershell -Command "(Get-StoredCredential -Target petstock).GetNetworkCredential().Password"`;
 
-/**
- * Checks for unexpected words itself, because Commander would repeat them in its message and any of them may be a key.
- */
-export const defineSetKey: Define = (command, run) => {
-  setKeyOf(command.allowExcessArguments(true).allowUnknownOption(true), (action) => async (...args) => {
-    if (command.args.length > 0) throw keyAsArgument(command);
-    await run(action)(...args);
-  });
-};
-
 const setKeyOptions = optionRows(
   ['--url <url>', 'store this address, too; the key belongs to it'],
   ['--command <command>', 'store a command that prints the key, run without a shell'],
@@ -45,7 +33,10 @@ const setKeyOptions = optionRows(
 );
 type SetKeyOptions = OptionsOf<typeof setKeyOptions>;
 
-const setKeyOf = define({
+export const setKeyCommand = define({
+  summary: 'store the key of one environment',
+  // Any of these words may be a key, so it refuses them without repeating them.
+  takesAnyWord: true,
   description:
     'Stores the API key of one environment in a file that only you can read. On a terminal, petstock asks for it. Otherwise it reads ' +
     'stdin. The key is never an argument, because the shell keeps the command line in its history, and every process ' +
@@ -59,10 +50,11 @@ const setKeyOf = define({
     ["petstock config set-key -e production --command 'pass show petstock'", 'stores no key: each command runs pass'],
   ],
   after: commands,
-  action: storeKey,
+  run: storeKey,
 });
 
-async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise<void> {
+async function storeKey(invocation: Invocation, options: SetKeyOptions, ...operands: string[]): Promise<void> {
+  if (operands.length > 0) throw keyAsArgument(invocation, options);
   const { context, config, messages } = invocation;
   const target = remoteTarget(invocation, 'key');
   const address =
@@ -157,8 +149,8 @@ async function typedKey(context: Invocation['context'], target: RemoteTarget, op
   throw new UsageError(`${capitalized(key.problem)}. Nothing was stored`, { hint: commandAgain(target, options) });
 }
 
-function keyAsArgument(command: Command): UsageError {
-  const { env, store, url, check } = command.optsWithGlobals<GlobalOptions & SetKeyOptions>();
+function keyAsArgument({ globals }: Invocation, { url, check }: SetKeyOptions): UsageError {
+  const { env, store } = globals;
   return new UsageError(
     'config set-key does not take the key as an argument, because the command line stays in the history of the ' +
       'shell. Nothing was stored. If that was a real key, remove it from the history.',
@@ -166,10 +158,11 @@ function keyAsArgument(command: Command): UsageError {
   );
 }
 
-export const defineUnsetKey = define({
+export const unsetKeyCommand = define({
+  summary: 'remove the key of one environment',
   description: 'Removes the stored API key of one environment from this machine. The service still accepts the key.',
   examples: [['petstock config unset-key --env production']],
-  action: async (invocation) => {
+  run: async (invocation) => {
     const { context, config, messages } = invocation;
     const target = remoteTarget(invocation, 'key');
     const { store, env } = target;

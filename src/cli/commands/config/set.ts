@@ -15,16 +15,19 @@ import { petstock, targetWords } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';
 import { targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define } from '../define.ts';
+import { define } from '../command.ts';
+import { suggestedByPlaceholder, suggesting, words } from '../kinds.ts';
 import {
   entryName,
   environmentOf,
   isSetting,
   readSecret,
   remoteTarget,
+  remoteWords,
   reportChange,
   requireBaseUrl,
   settingsTarget,
+  settingWords,
   shownSetting,
 } from './entries.ts';
 
@@ -35,11 +38,23 @@ const settingLines = settingNames.map((name) => {
 });
 const settingsHelp = `\nSettings:\n${settingLines.join('\n')}\n`;
 
-export const defineSet = define({
+/** The values that completion suggests for each setting. */
+const suggestedValues = Object.fromEntries(
+  settingNames.map((name) => {
+    const { values } = definitionOf(name);
+    const ofPlaceholder = suggestedByPlaceholder[values.slice(1, -1)] ?? words([]).suggests;
+    return [name, values.startsWith('<') ? ofPlaceholder : words(values.split('|')).suggests];
+  }),
+);
+
+export const setCommand = define({
+  summary: 'change a setting',
   operands: {
-    '<name>': 'one of the settings below',
-    '[value]':
+    '<name>': ['one of the settings below', suggesting({ kind: 'words', words: settingWords })],
+    '[value]': [
       'its value. Leave it out for state-url, which may contain a password: petstock then asks for it or reads stdin',
+      suggesting({ kind: 'by-operand', values: suggestedValues }),
+    ],
   },
   description: 'Changes a setting of petstock on this machine; with --store, only for that store.',
   before: settingsHelp,
@@ -50,7 +65,7 @@ export const defineSet = define({
     ['petstock config set state-url < url.txt', "a password on the command line stays in the shell's history"],
   ],
   after: '\n\nKeys and URLs have their own commands: petstock config set-key, petstock config set-url.',
-  action: async (invocation, _options, text, given?: string) => {
+  run: async (invocation, _options, text, given?: string) => {
     const { context, messages, target } = invocation;
     const name = settingName(text, target);
     const { isSecret = false, isForAllStores = false, rule, variable: source, parse, toStore } = definitionOf(name);
@@ -96,13 +111,19 @@ async function warnOfUnknownStore({ context, configFile: file, messages }: Invoc
   );
 }
 
-export const defineUnset = define({
-  operands: { '<name>': 'one of the settings below, or url' },
+export const unsetCommand = define({
+  summary: 'remove a setting or URL',
+  operands: {
+    '<name>': [
+      'one of the settings below, or url',
+      suggesting({ kind: 'words', words: [...settingWords, ...remoteWords('url')] }),
+    ],
+  },
   description: 'Removes a setting, or the URL of an environment, from the configuration file.',
   before: `${settingsHelp}  url             the stored URL of the chosen environment; also url.staging, url.production\n`,
   examples: [['petstock config unset max-zero'], ['petstock config unset url --env staging']],
   after: '\n\nKeys have their own command: petstock config unset-key.',
-  action: async (invocation, _options, text) => {
+  run: async (invocation, _options, text) => {
     const name = entryName(text, invocation);
     if (isSetting(name)) return removeSetting(invocation, name);
     if (name.startsWith('url.')) return removeUrl(invocation, environmentOf(name));
@@ -136,7 +157,8 @@ async function removeUrl(invocation: Invocation, environment: RemoteEnvironmentN
   }
 }
 
-export const defineSetUrl = define({
+export const setUrlCommand = define({
+  summary: 'store the base URL of one environment',
   operands: { '<url>': 'the address of the service, up to and including /v1' },
   description:
     'Stores the service address of one environment. Sends nothing: petstock status tests the address. ' +
@@ -147,7 +169,7 @@ export const defineSetUrl = define({
     ['petstock config set-url https://north.example.com/v1 --store north -e production', 'for one of several stores'],
     ['petstock config unset url --env staging', 'removes it'],
   ],
-  action: async (invocation, _options, text) => {
+  run: async (invocation, _options, text) => {
     const target = remoteTarget(invocation, 'URL');
     const url = requireBaseUrl(text, petstock`config set-url 'https://<your-store>/v1' ${targetWords(target)}`);
     const changed = await setUrl(target, url);

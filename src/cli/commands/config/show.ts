@@ -6,7 +6,8 @@ import { definitionOf, resolveSetting, settingNames } from '../../../settings/se
 import type { Environment, Sourced } from '../../../settings/variables.ts';
 import { FailureError, UsageError } from '../../../shared/errors.ts';
 import { petstock, targetWords } from '../../../shared/hint.ts';
-import { define, fieldsOption } from '../define.ts';
+import { define } from '../command.ts';
+import { fieldsOption, suggesting } from '../kinds.ts';
 import {
   columns,
   type EntryRef,
@@ -16,18 +17,21 @@ import {
   fullName,
   isSetting,
   keyNames,
+  remoteWords,
+  settingWords,
   shownSetting,
   urlNames,
 } from './entries.ts';
 
-export const defineList = define({
+export const listCommand = define({
+  summary: 'show all settings and their sources',
   description:
     'Shows each setting, URL and key, and its source: an environment variable, the configuration file or the default. Shows ' +
     'all stores, unless --store is given. Only the last 4 characters of a key are shown. A warning names each environment variable ' +
     'that overrides a stored key or URL.',
   options: [fieldsOption],
   examples: [['petstock config list'], ["petstock config list --json | jq -r '.[] | select(.value == null).name'"]],
-  action: async (invocation) => {
+  run: async (invocation) => {
     const { context, configFile, globals, store } = invocation;
     const shown =
       globals.store === undefined ? listed(configFile) : entryNames.map((name) => ({ store: store?.value, name }));
@@ -86,9 +90,15 @@ function valueInEffect({ store, name }: EntryRef, env: Environment, file: Config
 /** The formats of `get` and `path`. Without an option for the format, both print the bare value. */
 const recordFormats = ['json', 'ndjson', 'csv', 'tsv'] as const;
 
-export const defineGet = define({
+export const getCommand = define({
+  summary: 'print one value',
   formats: recordFormats,
-  operands: { '<name>': 'a setting, url.<env> or key.<env>' },
+  operands: {
+    '<name>': [
+      'a setting, url.<env> or key.<env>',
+      suggesting({ kind: 'words', words: [...settingWords, ...remoteWords('url'), ...remoteWords('key')] }),
+    ],
+  },
   description:
     'Prints the value in effect: from the environment, the configuration file, or the default. Exits with code 1 if it is not set.',
   before: `\nNames: ${entryNames.join(', ')};\n\`url\` and \`key\` refer to the chosen environment. Only the last 4 characters of a key are shown.\n`,
@@ -97,7 +107,7 @@ export const defineGet = define({
     ['petstock config get url --env production'],
     ['petstock config get low-stock --json', 'name, value and source as JSON'],
   ],
-  action: async (invocation, _options, text) => {
+  run: async (invocation, _options, text) => {
     const { context, configFile, store, results } = invocation;
     const ref = { store: store?.value, name: entryName(text, invocation) };
     const entry = readEntry(ref, context.env, configFile);
@@ -115,13 +125,14 @@ function notSet(ref: EntryRef): FailureError {
   return new FailureError(`${fullName(ref)} is not set`, { hint });
 }
 
-export const definePath = define({
+export const pathCommand = define({
+  summary: 'print the path of the configuration file',
   formats: recordFormats,
-  needsConfig: false,
+  needs: 'nothing',
   description:
     'Prints the path of the configuration file, which may not exist yet. PETSTOCK_CONFIG_DIR changes its folder.',
   examples: [['petstock config path'], ['ls -l "$(petstock config path)"']],
-  action: async ({ context, results }) => {
+  run: async ({ context, results }) => {
     const path = configFile(context.folders.config);
     if (!results.isFormatNamed) return results.write(`${path}\n`);
     await results.print({ columns: [{ field: 'path', title: 'Path' }], rows: [[{ path }]], shape: 'one' });

@@ -8,11 +8,11 @@ import { petstock } from '../../../shared/hint.ts';
 import type { History } from '../../../state/history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
-import { define } from '../define.ts';
+import { define } from '../command.ts';
 import { findRun } from './selection.ts';
 
-export const defineHistoryDiscard = define({
-  needsConfig: false,
+export const historyDiscardCommand = define({
+  summary: 'close a run that will not be resumed',
   operands: { '<run>': 'the run, as history list shows it' },
   description:
     'Closes a run that will not be resumed. It stays in the history and can be undone, but hints no longer suggest resuming it, and its file can be ' +
@@ -21,7 +21,7 @@ export const defineHistoryDiscard = define({
     ['petstock history list --state incomplete', 'which runs are incomplete?'],
     ['petstock history discard <run>', 'the last four characters of its id are enough'],
   ],
-  action: async (invocation, _options, text) => {
+  run: async (invocation, _options, text) => {
     await withExistingState(invocation, async (found) => {
       const { record, history } = await findRun(invocation, found, text);
       const discarded = record.isDiscarded ? record : await discard(invocation, history, record);

@@ -8,14 +8,15 @@ import type { History } from '../../../state/history.ts';
 import { namedTarget } from '../../invocation/globals.ts';
 import { loadRenderer } from '../../invocation/results.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
-import { define } from '../define.ts';
+import { define } from '../command.ts';
 import { exportFormat } from '../export-format.ts';
-import { chosenPets, wholeNumberOf } from '../option-values.ts';
+import { known, listOf, wholeNumber } from '../kinds.ts';
+import { chosenPets } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { periodOf, withNames } from './selection.ts';
 
-export const defineHistoryExport = define({
-  needsConfig: false,
+export const historyExportCommand = define({
+  summary: 'write every row of every run as NDJSON',
   formats: changeFormats,
   operands: { '[file]': 'the file to write (default: stdout)' },
   description:
@@ -29,8 +30,8 @@ export const defineHistoryExport = define({
       'only rows that got their outcome from this time on: 2026-01-15, today, yesterday, monday, or 7d, 1w, 12h ago',
     ],
     ['--until <date>', 'only rows that got their outcome up to this time'],
-    ['--after <cursor>', 'only rows after the one with this seq'],
-    ['--pet <id>', 'only rows of this pet, by id or name'],
+    ['--after <cursor>', 'only rows after the one with this seq', wholeNumber],
+    ['--pet <id>', 'only rows of this pet, by id or name', listOf(known('pets'))],
     ['--ref <text>', 'only rows with this ref'],
     ['--user <name>', 'only rows of runs by this user'],
     forceOption,
@@ -41,14 +42,14 @@ export const defineHistoryExport = define({
     ['petstock history export --after 1200', 'rows since the last export'],
     [`petstock history export | grep '"petId":4,'`, 'every write to one pet'],
   ],
-  action: async (given, options, file = '-') => {
+  run: async (given, options, file = '-') => {
     const invocation = await withNames(given, options);
     const { context, globals } = invocation;
     const filter: SettledFilter = {
       ...namedTarget(invocation),
       ...periodOf(invocation, options),
-      after: wholeNumberOf('--after', options.after),
-      petIds: await chosenPets(invocation, { pet: options.pet === undefined ? undefined : [options.pet] }),
+      after: options.after,
+      petIds: await chosenPets(invocation, { pet: options.pet }),
       ref: options.ref,
       user: options.user,
     };

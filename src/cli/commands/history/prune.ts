@@ -5,23 +5,25 @@ import type { History } from '../../../state/history.ts';
 import { isNamed, namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
-import { define } from '../define.ts';
-import { wholeNumberOf } from '../option-values.ts';
+import { define } from '../command.ts';
+import { wholeNumber } from '../kinds.ts';
 import { printOutcome } from '../print-record.ts';
 import { namedTargetText, parseDate } from './selection.ts';
 
-export const defineHistoryPrune = define({
+export const historyPruneCommand = define({
+  summary: 'remove old runs',
+  needs: 'config',
   description:
     'Removes runs from the history, after a confirmation: they can no longer be shown or undone. Incomplete runs can ' +
     'be resumed, so they and all newer runs stay, unless --incomplete is given. Without options, ' +
     'removes runs older than the setting keep-history. Covers every store and environment, unless --store, --env or their variables name one.',
   options: [
     ['--before <date>', 'remove runs before this time: 2026-01-15, or 90d for those older than 90 days'],
-    ['--keep <n>', 'keep the latest n runs'],
+    ['--keep <n>', 'keep the latest n runs', wholeNumber],
     ['--incomplete', 'also remove incomplete runs'],
   ],
   examples: [['petstock history prune --before 90d'], ['petstock history prune --keep 1000 --yes']],
-  action: async (invocation, { before, keep, incomplete = false }) => {
+  run: async (invocation, { before, keep, incomplete = false }) => {
     const days = invocation.config.settings['keep-history'];
     if (before === undefined && keep === undefined && days === undefined) {
       throw new UsageError('An option is missing. Pass --before <date>, --keep <n>, or both', {
@@ -31,7 +33,7 @@ export const defineHistoryPrune = define({
     const now = invocation.context.clock.now();
     const bounds = {
       before: parseDate('--before', before ?? (keep === undefined ? `${days}d` : undefined), now, 'start'),
-      keep: wholeNumberOf('--keep', keep),
+      keep,
       incomplete,
     };
     await withExistingState(invocation, async (found) => {

@@ -35,10 +35,10 @@ export function periodText({ since, until }: Pick<RunFilter, 'since' | 'until'>)
  */
 export async function withNames(
   invocation: Invocation,
-  { pet }: { readonly pet?: string | undefined },
+  { pet }: { readonly pet?: readonly string[] | undefined },
 ): Promise<Invocation> {
   const { config, globals, messages } = invocation;
-  const hasName = pet !== undefined && mayBeName(pet);
+  const hasName = pet?.some(mayBeName) === true;
   if (!hasName || config.settings.codes !== undefined || isNarrowed(invocation)) return invocation;
   await messages.note('Without the setting codes, only pets of the sandbox have names, so only its runs are searched.');
   const env = 'sandbox';

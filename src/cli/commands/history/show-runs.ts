@@ -1,6 +1,6 @@
-import { type RecordedResult, type RunFilter, type RunRecord, runStates } from '../../../inventory/run-records.ts';
-import { historyListView } from '../../../output/history-list-view.ts';
-import { historyRunFacts, historyRunHints, historyRunView } from '../../../output/history-run-view.ts';
+import { type RunFilter, type RunRecord, runStates } from '../../../inventory/run-records.ts';
+import { historyListView, runFields } from '../../../output/history-list-view.ts';
+import { historyRunFacts, historyRunHints, historyRunView, rowFields } from '../../../output/history-run-view.ts';
 import { localMinute } from '../../../output/time.ts';
 import { withPage } from '../../../output/view.ts';
 import { petstock, targetWords, withOption } from '../../../shared/hint.ts';
@@ -9,26 +9,27 @@ import type { History } from '../../../state/history.ts';
 import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state-access.ts';
-import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../define.ts';
-import { chosenPets, oneOf, wholeNumberOf } from '../option-values.ts';
+import { define, type OptionsOf, optionRows } from '../command.ts';
+import { fieldsOptionOf, known, listOf, oneOf, wholeNumber } from '../kinds.ts';
+import { chosenPets } from '../option-values.ts';
 import { findRun, namedTargetText, periodOf, periodText, withNames } from './selection.ts';
 
 const maxShown = 20;
 
 const listOptions = optionRows(
-  ['--limit <n>', `list at most this many runs (default: ${maxShown} on a terminal, else all)`],
-  ['--pet <id>', 'only runs that changed this pet, by id or name'],
+  ['--limit <n>', `list at most this many runs (default: ${maxShown} on a terminal, else all)`, wholeNumber],
+  ['--pet <id>', 'only runs that changed this pet, by id or name', listOf(known('pets'))],
   ['--ref <text>', 'only runs that have a row with this ref'],
   ['--user <name>', 'only runs of this user'],
   ['--since <date>', 'only runs from this time on: 2026-01-15, today, yesterday, monday, or 7d, 1w, 12h ago'],
   ['--until <date>', 'only runs up to this time'],
-  ['--state <state>', `only runs that are ${runStates.join(', ')}`],
-  fieldsOption,
+  ['--state <state>', `only runs that are ${runStates.join(', ')}`, oneOf(runStates)],
+  fieldsOptionOf(runFields),
 );
 type ListOptions = OptionsOf<typeof listOptions>;
 
-export const defineHistoryList = define({
-  needsConfig: false,
+export const historyListCommand = define({
+  summary: 'list the runs, latest first',
   formats: withPage,
   description:
     'Lists the runs of this machine, or of all machines with a shared state, latest first. Lists those of every ' +
@@ -41,11 +42,11 @@ export const defineHistoryList = define({
     ['petstock history list --env production --json'],
     ['petstock history list --since 7d -o html > week.html', 'a page to print'],
   ],
-  action: async (given, options) => {
+  run: async (given, options) => {
     const invocation = await withNames(given, options);
     const { context, messages, results } = invocation;
     const filter = await filterOf(invocation, options);
-    const chosen = wholeNumberOf('--limit', options.limit);
+    const chosen = options.limit;
     const limit = chosen ?? (context.stdout.isTerminal ? maxShown : undefined);
     await withExistingState(invocation, async (found) => {
       const history = found?.history;
@@ -80,7 +81,7 @@ export const defineHistoryList = define({
 /** Describes the selected runs for the heading of a page: `: of pet 4; by kim`. */
 function onlyText({ pet, ref, user, state }: ListOptions, limit: number | undefined): string {
   const only = [
-    ...(pet === undefined ? [] : [`of pet ${pet}`]),
+    ...(pet === undefined ? [] : [`of pet ${pet.join(', ')}`]),
     ...(ref === undefined ? [] : [`with the reference ${ref}`]),
     ...(user === undefined ? [] : [`by ${user}`]),
     ...(state === undefined ? [] : [state]),
@@ -93,9 +94,9 @@ async function filterOf(invocation: Invocation, options: ListOptions): Promise<R
   return {
     ...namedTarget(invocation),
     ...periodOf(invocation, options),
-    petIds: await chosenPets(invocation, { pet: options.pet === undefined ? undefined : [options.pet] }),
+    petIds: await chosenPets(invocation, options),
     ref: options.ref,
-    state: options.state === undefined ? undefined : oneOf('--state', options.state, runStates),
+    state: options.state,
     user: options.user,
   };
 }
@@ -122,22 +123,22 @@ function upTo(history: History | undefined, filter: RunFilter, limit: number | u
 
 export const rowResults = ['pending', 'applied', 'unchanged', 'failed', 'conflict', 'differs', 'unknown'] as const;
 
-export const defineHistoryShow = define({
-  needsConfig: false,
+export const historyShowCommand = define({
+  summary: 'show the rows of a run',
   formats: withPage,
   operands: { '<run>': 'the run, as history list shows it' },
   description: 'Shows each row of a run: the stock before and after it, and its result. Sends nothing.',
-  options: [['--state <result,…>', `only rows that are ${rowResults.join(', ')}`, collect], fieldsOption],
+  options: [
+    ['--state <result,…>', `only rows that are ${rowResults.join(', ')}`, listOf(oneOf(rowResults))],
+    fieldsOptionOf(rowFields),
+  ],
   examples: [
     ['petstock history show <run>'],
     ['petstock history show <run> --state failed,unknown', 'the last four characters of its id are enough'],
     ['petstock history show latest -o csv'],
     ['petstock history show <run> -o html > run.html', 'a page to print'],
   ],
-  action: async (invocation, options, text) => {
-    const chosen: readonly RecordedResult[] | undefined = options.state
-      ?.flatMap((list) => list.split(','))
-      .map((word) => oneOf('--state', word.trim(), rowResults));
+  run: async (invocation, { state }, text) => {
     await withExistingState(invocation, async (found) => {
       const { record, history } = await findRun(invocation, found, text);
       const { messages, results, context } = invocation;
@@ -148,7 +149,7 @@ export const defineHistoryShow = define({
         for (const line of words) await messages.quote(line);
       }
       const options = { names: await shownNames(invocation, record.env), now: context.clock.now() };
-      await results.print(historyRunView(record, () => history.rows(record.run, chosen), options));
+      await results.print(historyRunView(record, () => history.rows(record.run, state), options));
       if (isPage) return;
       await warnIfUnclear(invocation, history, record);
       for (const hint of historyRunHints(record, await isBlind(history, record))) await messages.note(hint);

@@ -10,11 +10,12 @@ import type { History } from '../../../state/history.ts';
 import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
-import { define, fieldsOption } from '../define.ts';
+import { define } from '../command.ts';
+import { fieldsOption } from '../kinds.ts';
 import { namedTargetText, periodOf, periodText } from './selection.ts';
 
-export const defineHistoryTotals = define({
-  needsConfig: false,
+export const historyTotalsCommand = define({
+  summary: 'add up what came in and went out by pet',
   formats: withPage,
   description:
     'Adds up by pet what came in and went out. The column Counted shows how many units stock-takes (inventory count) found above (+) or below (-) the expected ' +
@@ -36,7 +37,7 @@ export const defineHistoryTotals = define({
     ['petstock history totals --since 2026-01-01 --until 2026-01-31 -o html > january.html', 'a page to print'],
     ['petstock history totals --since 7d -o csv', 'for a spreadsheet'],
   ],
-  action: async (invocation, options) => {
+  run: async (invocation, options) => {
     const { context, results, messages, target } = invocation;
     const period = periodOf(invocation, options);
     await withExistingState(invocation, async (found) => {

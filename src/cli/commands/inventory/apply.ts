@@ -1,3 +1,5 @@
+import { rowFields } from '../../../change-files/field-names.ts';
+import { changeFileEndings, changeFormats } from '../../../change-files/read-rows.ts';
 import type { Change } from '../../../inventory/change.ts';
 import { isAbsent, type Quantities } from '../../../inventory/items.ts';
 import { UsageError } from '../../../shared/errors.ts';
@@ -9,15 +11,9 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { AppliedBefore } from '../../runs/applied-before.ts';
 import { performPlan } from '../../runs/perform.ts';
 import { withContinueHint } from '../../runs/run-access.ts';
-import { collect, define, type OptionsOf, optionRows } from '../define.ts';
-import {
-  type BulkFlags,
-  bulkOptions,
-  experimental,
-  type ParsedBulkFlags,
-  parseBulkFlags,
-  wholeNumberOf,
-} from '../option-values.ts';
+import { define, type OptionsOf, optionRows } from '../command.ts';
+import { files, known, oneOf, repeated, wholeNumber, words } from '../kinds.ts';
+import { type BulkFlags, bulkOptions, experimental, type ParsedBulkFlags, parseBulkFlags } from '../option-values.ts';
 import { applyCommand, parseColumns, type ReadOptions, readChangeFile } from './change-file.ts';
 import { RowEvidence, requireMeant } from './row-evidence.ts';
 import { openFailedOut, openPlanOut } from './written-change-file.ts';
@@ -25,10 +21,18 @@ import { openFailedOut, openPlanOut } from './written-change-file.ts';
 const help = 'petstock inventory apply --help';
 
 const applyOptions = optionRows(
-  ['--format <format>', 'format of the file: csv, tsv, json or ndjson (default: by its name, or else by its content)'],
-  ['--column <field=name>', 'the column of a field, such as petId=SKU; may be given several times', collect],
+  [
+    '--format <format>',
+    'format of the file: csv, tsv, json or ndjson (default: by its name, or else by its content)',
+    oneOf(changeFormats),
+  ],
+  [
+    '--column <field=name>',
+    'the column of a field, such as petId=SKU; may be given several times',
+    repeated(words(rowFields.map((field) => `${field}=`))),
+  ],
   ['--ignore-columns', 'ignore unknown columns, except those that look like `expected`'],
-  ['--min-rows <n>', 'refuse a file with fewer rows, for example an incomplete download'],
+  ['--min-rows <n>', 'refuse a file with fewer rows, for example an incomplete download', wholeNumber],
   ['--ignore-names', 'apply rows although their name is that of another pet'],
   ['--skip-unknown', 'skip pets that the service does not have, instead of refusing the file'],
   ['--failed-out <file>', 'save the rows that were not written, as a file for apply'],
@@ -37,7 +41,11 @@ const applyOptions = optionRows(
     'with --dry-run: write the plan to a file, with the stock that each row expects, to apply it later',
   ],
   ['--force', 'let --failed-out or --plan-out replace a file that petstock did not write, or that was changed since'],
-  ['--resume <run>', 'resume an interrupted run, or `latest`: the newest of this store and environment; takes no file'],
+  [
+    '--resume <run>',
+    'resume an interrupted run, or `latest`: the newest of this store and environment; takes no file',
+    known('incomplete-runs'),
+  ],
   ['--skip-applied', 'leave out deltas whose pet was already changed by the same number under the same ref'],
   ['--again', 'apply deltas once more that were already applied: the file, or a pet under the same ref'],
   ['--reason <text>', 'reason in the history, for rows without one of their own'],
@@ -46,8 +54,9 @@ const applyOptions = optionRows(
 );
 type ApplyOptions = OptionsOf<typeof applyOptions>;
 
-export const defineApply = define({
-  operands: { '[file]': 'a CSV, TSV, JSON or NDJSON file; - reads stdin' },
+export const applyChangesCommand = define({
+  summary: 'set the stock levels that are listed in a file',
+  operands: { '[file]': ['a CSV, TSV, JSON or NDJSON file; - reads stdin', files(...changeFileEndings)] },
   description:
     'Sets the stock levels that are listed in a file. Checks the whole file before anything is sent, shows the plan, ' +
     'and asks for confirmation. Each change is in the history before it is sent, so that the run can be resumed after a crash, ' +
@@ -69,7 +78,7 @@ export const defineApply = define({
     ['petstock inventory apply --resume <run>', 'after Ctrl-C, or a crash'],
     ['petstock undo --last', 'undo the whole run'],
   ],
-  action: async (invocation, options, file?: string) => {
+  run: async (invocation, options, file?: string) => {
     if (options.resume !== undefined) return resume(invocation, options.resume, options, file);
     if (file === undefined) throw new UsageError('No file was given. Give one, or - for stdin', { hint: help });
     await runFile(invocation, file, options);
@@ -106,8 +115,7 @@ type FileOptions = Omit<ApplyOptions, keyof BulkFlags | 'column' | 'minRows'> & 
  * @throws UsageError with every error in the file
  */
 async function runFile(invocation: Invocation, file: string, given: ApplyOptions): Promise<void> {
-  const { column, minRows: minRowsText, ...others } = given;
-  const minRows = wholeNumberOf('--min-rows', minRowsText) ?? 0;
+  const { column, minRows = 0, ...others } = given;
   if (others.skipApplied && others.again) {
     throw new UsageError("--skip-applied and --again can't be used together. Leave one out");
   }

@@ -1,15 +1,14 @@
 import { fieldOf, type RowField, rowFields } from '../../../change-files/field-names.ts';
 import { readChanges } from '../../../change-files/read-changes.ts';
-import { changeFormats } from '../../../change-files/read-rows.ts';
+import type { ChangeFormat } from '../../../change-files/read-rows.ts';
 import { counted } from '../../../inventory/items.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { commandLine, type FlagValues, fileOperand, petstock } from '../../../shared/hint.ts';
 import { faultyFile, readNamedFile } from '../../input-file.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { oneOf } from '../option-values.ts';
 
 export interface ReadOptions {
-  readonly format?: string;
+  readonly format?: ChangeFormat;
   readonly columns: ReadonlyMap<RowField, string>;
   readonly ignoreColumns?: boolean;
   readonly minRows: number;
@@ -27,9 +26,8 @@ export function applyCommand(invocation: Invocation, file: string, changes?: Fla
 export async function readChangeFile(invocation: Invocation, file: string, options: ReadOptions) {
   const { format, columns, ignoreColumns, minRows } = options;
   const name = file === '-' ? undefined : file;
-  const wanted = format === undefined ? undefined : oneOf('--format', format, changeFormats);
   const bytes = readNamedFile(file, invocation.context);
-  const result = await readChanges(bytes, { name, format: wanted, columns, ignoreColumns });
+  const result = await readChanges(bytes, { name, format, columns, ignoreColumns });
   if (result.ok) {
     if (result.rowCount >= minRows) return result;
     const found = `${file === '-' ? 'stdin' : file} has ${counted(result.rowCount, 'row')}`;

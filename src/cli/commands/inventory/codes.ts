@@ -4,11 +4,13 @@ import type { Column, Row } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { capitalized } from '../../../shared/parsed.ts';
 import { addCodes, requireCodesNow, requireShopCodes } from '../../shop-codes.ts';
-import { define, fieldsOption } from '../define.ts';
+import { type Command, define } from '../command.ts';
+import { fieldsOption } from '../kinds.ts';
 import { petIdOf } from '../option-values.ts';
 import { printOutcome } from '../print-record.ts';
 
-export const defineCodesAdd = define({
+const add = define({
+  summary: 'add a bar code for a pet',
   operands: {
     '<code>': 'the scanned bar code',
     '<petId>': 'the pet, by its id or name',
@@ -17,7 +19,7 @@ export const defineCodesAdd = define({
   description:
     "Adds a line to the file of the setting `codes`, or else to the sandbox's own. Sends nothing, so it does not check whether the pet exists.",
   examples: [['petstock inventory codes add 4006381333931 42 "Red hamster"', 'a new product']],
-  action: async (invocation, _options, text: string, pet: string, name?: string) => {
+  run: async (invocation, _options, text: string, pet: string, name?: string) => {
     // The code is read like those in the file.
     const code = readBarCode(text);
     const problem = codeProblem(code);
@@ -55,12 +57,13 @@ const columns: readonly Column[] = [
   { field: 'units', title: 'Units', align: 'right' },
 ];
 
-export const defineCodesList = define({
+const list = define({
+  summary: 'list all bar codes',
   description:
     "Lists the bar codes, names, levels and units of cases in the file of the setting `codes`, or else the sandbox's own. Sends nothing.",
   options: [fieldsOption],
   examples: [['petstock inventory codes list'], ['petstock inventory codes list -o csv']],
-  action: async (invocation) => {
+  run: async (invocation) => {
     // If the file is gone, other commands use a cached copy; this one fails.
     const isOwn = invocation.config.settings.codes !== undefined;
     const { pets, names, lows, units } = isOwn
@@ -76,3 +79,9 @@ export const defineCodesList = define({
     await invocation.results.print({ shape: 'list', columns, rows: [rows] });
   },
 });
+
+export const codesCommand: Command = {
+  summary: 'show and extend the file of your bar codes',
+  description: 'Shows and extends the file of the setting `codes`: the bar codes, names and levels of your pets.',
+  commands: { add, list },
+};

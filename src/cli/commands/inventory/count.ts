@@ -1,11 +1,15 @@
 import { withPage } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { define } from '../define.ts';
+import { define } from '../command.ts';
+import { files } from '../kinds.ts';
 import { countOptions, parseCountFlags } from './count/count-options.ts';
 
-export const defineCount = define({
+export const countCommand = define({
+  summary: 'count the shop with a scanner, and set the stock to the result',
   formats: withPage,
-  operands: { '[file]': 'the file of scans: to scan into, or, in a script, to read; - reads stdin' },
+  operands: {
+    '[file]': ['the file of scans: to scan into, or, in a script, to read; - reads stdin', files('.txt', '.csv')],
+  },
   description:
     'Counts the shop, with a bar code scanner or by hand. A count is a file of scans: on a terminal each scan is on disk ' +
     'before the next one is read. Without a name it is a new count-<date>-<time>.txt in this folder; a file that is there ' +
@@ -38,7 +42,7 @@ export const defineCount = define({
     ['cat aisle-3.txt aisle-4.txt | petstock inventory count --yes', 'two shelves of the same pets'],
     ['petstock inventory count --sheet > sheet.html', 'a sheet to print and fill in by hand'],
   ],
-  action: async (invocation, flags, file?: string) => {
+  run: async (invocation, flags, file?: string) => {
     if (flags.sheet) {
       if (file !== undefined) throw new UsageError("--sheet can't be combined with a file");
       const { printSheet } = await import('./count/sheet.ts');

@@ -1,29 +1,36 @@
 import { basename } from 'node:path';
 import type { ExportRow } from '../../../change-files/change-file-text.ts';
-import { type ComparedField, comparedFields } from '../../../inventory/item-fields.ts';
+import { comparedFields } from '../../../inventory/item-fields.ts';
 import { counted, grouped } from '../../../inventory/items.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
 import { ChangesFound, UsageError } from '../../../shared/errors.ts';
 import { flagWords, petstock } from '../../../shared/hint.ts';
 import { environmentNames } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define, fieldsOption, type OptionsOf, optionRows } from '../define.ts';
-import { oneOf } from '../option-values.ts';
+import { define, type OptionsOf, optionRows } from '../command.ts';
+import { fieldsOption, oneOf, suggesting } from '../kinds.ts';
 import type { Side } from './read-side.ts';
 import { UnreadablePets } from './stock.ts';
 
 const diffOptions = optionRows(
-  ['--only <field>', `${comparedFields.join(' or ')}: compare only this field, of pets that both sides have`],
+  [
+    '--only <field>',
+    `${comparedFields.join(' or ')}: compare only this field, of pets that both sides have`,
+    oneOf(comparedFields),
+  ],
   ['--exit-code', 'exit with code 3 if the sides differ'],
   fieldsOption,
   ['--changes', 'print a change file (CSV) that makes left like right'],
 );
+/** An environment, or a stock list. */
+const side = suggesting({ kind: 'files', endings: ['.csv', '.json', '.ndjson', '.jsonl'], or: 'targets' });
 type DiffOptions = OptionsOf<typeof diffOptions>;
 
-export const defineDiff = define({
+export const diffCommand = define({
+  summary: 'compare the stock of two environments or files',
   operands: {
-    '<left>': 'an environment, store/environment, a file, or - for stdin',
-    '<right>': 'the other side, in the same form',
+    '<left>': ['an environment, store/environment, a file, or - for stdin', side],
+    '<right>': ['the other side, in the same form', side],
   },
   description:
     'Compares two stock lists. Each is the current stock of an environment, or a file from `petstock inventory export` or ' +
@@ -38,16 +45,15 @@ export const defineDiff = define({
     ['petstock inventory apply back.csv --dry-run'],
     ['petstock inventory list -o ndjson | petstock inventory diff - staging', 'a list from a pipe'],
   ],
-  action: async (invocation, options, leftName, rightName) => {
+  run: async (invocation, options, leftName, rightName) => {
     if (invocation.environment.source === '--env') {
       throw new UsageError('diff takes environments as operands. Leave out --env', {
         hint: petstock`inventory diff ${leftName} ${rightName} ${flagWords(options)}`,
       });
     }
     const [left, right] = [sideOf(leftName), sideOf(rightName)];
-    const only = options.only === undefined ? undefined : oneOf('--only', options.only, comparedFields);
-    requireConsistentOptions(invocation, { ...options, only }, [left, right]);
-    await diff(invocation, [left, right], { ...options, only });
+    requireConsistentOptions(invocation, options, [left, right]);
+    await diff(invocation, [left, right], options);
   },
 });
 
@@ -67,12 +73,8 @@ function sideOf(name: string): Side {
   return { kind: 'file', name: name === '-' ? 'stdin' : name, file: name };
 }
 
-interface ParsedOptions extends Omit<DiffOptions, 'only'> {
-  readonly only: ComparedField | undefined;
-}
-
 /** @throws UsageError if some of the options and sides can't be used together */
-function requireConsistentOptions({ globals }: Invocation, { only, changes }: ParsedOptions, sides: readonly Side[]) {
+function requireConsistentOptions({ globals }: Invocation, { only, changes }: DiffOptions, sides: readonly Side[]) {
   if (sides.every((side) => side.kind === 'file' && side.file === '-')) {
     throw new UsageError('Only one side can be stdin');
   }
@@ -84,7 +86,7 @@ function requireConsistentOptions({ globals }: Invocation, { only, changes }: Pa
   }
 }
 
-async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Side, Side], options: ParsedOptions) {
+async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Side, Side], options: DiffOptions) {
   const { readSide } = await import('./read-side.ts');
   const { differencesView } = await import('../../../output/difference-view.ts');
   const [leftTitle, rightTitle] = titlesOf(leftSide, rightSide);

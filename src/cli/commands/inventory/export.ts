@@ -6,7 +6,7 @@ import { plainColumns, type View } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define, type OptionsOf, optionRows } from '../define.ts';
+import { define, type OptionsOf, optionRows } from '../command.ts';
 import { exportFormat, requireHeader } from '../export-format.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { requireWhole, scanStock, UnreadablePets } from './stock.ts';
@@ -18,7 +18,8 @@ const exportOptions = optionRows(
 );
 type ExportFlags = OptionsOf<typeof exportOptions>;
 
-export const defineExport = define({
+export const exportCommand = define({
+  summary: 'write all stock levels to a file to edit and apply',
   formats: changeFormats,
   operands: { '[file]': 'the file to write (default: stdout)' },
   description:
@@ -30,7 +31,7 @@ export const defineExport = define({
     ['petstock inventory export stock.csv --spreadsheet', 'edit it, save it as CSV, then:'],
     ['petstock inventory apply stock.csv'],
   ],
-  action: async (invocation, flags, file = '-') => {
+  run: async (invocation, flags, file = '-') => {
     requireHeader(invocation);
     const format = exportFormat(invocation, file, 'csv');
     const delimiter = delimiterOf(invocation, flags, format);

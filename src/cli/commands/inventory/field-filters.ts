@@ -1,7 +1,7 @@
 import type { Texts } from '../../../inventory/filter.ts';
 import { fieldOf, type TextField, textFields } from '../../../inventory/item-fields.ts';
-import { collect, type OptionRow } from '../define.ts';
-import { listOf } from '../option-values.ts';
+import type { OptionRow } from '../command.ts';
+import { listOf, required, words } from '../kinds.ts';
 
 /** The values of the options for fields of text, by the name of the field. */
 export type TextOptions = Readonly<Partial<Record<TextField, readonly string[]>>>;
@@ -15,19 +15,18 @@ export function textOptions(which: string): readonly OptionRow[] {
     const { filter } = fieldOf(name);
     if (filter === undefined) return [];
     const values = filter.values === undefined ? '' : `: ${filter.values.join(', ')}`;
-    return [[`--${name} <${name.charAt(0)},…>`, `${which} ${filter.noun}${values}`, collect]];
+    return [
+      [
+        `--${name} <${name.charAt(0)},…>`,
+        `${which} ${filter.noun}${values}`,
+        listOf({ ...words(filter.values ?? []), read: (text, option) => required(filter.parse(text), option) }),
+      ],
+    ];
   });
 }
 
-/**
- * Returns the values that fields of text may have; undefined if no option is given.
- * @throws UsageError for a value that the field can't have
- */
+/** Returns the values that fields of text may have; undefined if no option is given. */
 export function textsOf(options: TextOptions): Texts | undefined {
-  const given = textFields.flatMap((name) => {
-    const parse = fieldOf(name).filter?.parse;
-    const values = parse && listOf(options[name], `--${name}`, parse);
-    return values === undefined ? [] : [[name, values] as const];
-  });
+  const given = textFields.flatMap((name) => (options[name] === undefined ? [] : [[name, new Set(options[name])]]));
   return given.length === 0 ? undefined : Object.fromEntries(given);
 }

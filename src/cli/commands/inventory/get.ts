@@ -2,17 +2,19 @@ import { RoundedIds } from '../../../change-files/rounded-ids.ts';
 import { inventoryItemView, inventoryListView } from '../../../output/inventory-view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { collect, define, fieldsOption } from '../define.ts';
+import { define } from '../command.ts';
+import { anyText, fieldsOption, repeated } from '../kinds.ts';
 import { petIdsOf } from '../option-values.ts';
 import { findItems, requireWhole, UnreadablePets } from './stock.ts';
 
-export const defineGet = define({
+export const getCommand = define({
+  summary: 'show the stock level of one or more pets',
   operands: { '[petId...]': 'the pets, by id or name (names come from the setting codes)' },
   description:
     'Shows the stock level of one pet, or of several in the given order. Sends one request. If a pet is not ' +
     'in the list, the command shows the others and exits with code 9. JSON is an object for one pet, and an array for several.',
   options: [
-    ['--code <bar code>', 'a pet by its bar code (bar codes come from the setting codes)', collect],
+    ['--code <bar code>', 'a pet by its bar code (bar codes come from the setting codes)', repeated(anyText)],
     fieldsOption,
   ],
   examples: [
@@ -21,7 +23,7 @@ export const defineGet = define({
     ['petstock inventory get rabbit'],
     ['petstock inventory get 4 --json'],
   ],
-  action: async (invocation, { code = [] }, ...texts) => {
+  run: async (invocation, { code = [] }, ...texts) => {
     const { petIds, errors } = await petIdsOf(invocation, texts, { coded: await petIdsOfCodes(invocation, code) });
     if (petIds.length === 0) {
       throw new UsageError('The petId is missing. Give a pet by its id or name, or by its bar code with --code', {

@@ -1,40 +1,45 @@
 import { type FilterCriteria, filtered, firstItems, mayMeet, removeFound } from '../../../inventory/filter.ts';
 import { fieldNames, type ShownField, shownFields, textFields } from '../../../inventory/item-fields.ts';
-import { type ItemBatches, type Parsed, parseQuantity, type UnreadableItem } from '../../../inventory/items.ts';
+import type { ItemBatches, UnreadableItem } from '../../../inventory/items.ts';
 import { sortItems } from '../../../inventory/sort.ts';
 import { parseFields } from '../../../output/fields.ts';
 import { inventoryListView, stockPage, summaryView } from '../../../output/inventory-view.ts';
 import { withPage } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
-import { collect, define, type OptionsOf, optionRows } from '../define.ts';
-import { chosenPets, oneOf, partsOf, petIdsOf, quantityOf, required } from '../option-values.ts';
+import { define, type OptionsOf, optionRows } from '../command.ts';
+import { fieldsOptionOf, known, listOf, oneOf, quantity, required, wholeNumber } from '../kinds.ts';
+import { chosenPets, petIdsOf } from '../option-values.ts';
 import { type TextOptions, textOptions, textsOf } from './field-filters.ts';
 import { requireWhole, scanStock, UnreadablePets } from './stock.ts';
 
 const listOptions = optionRows(
   ...textOptions('only pets with one of these'),
-  ['--pet <id,…>', 'only these pets, by id or name; exit code 9 if one of them is not in the list', collect],
+  [
+    '--pet <id,…>',
+    'only these pets, by id or name; exit code 9 if one of them is not in the list',
+    listOf(known('pets')),
+  ],
   ['--name <text>', 'only pets with this text in their name (names come from the setting codes)'],
-  ['--min-quantity <n>', 'only a stock of n or more'],
-  ['--max-quantity <n>', 'only a stock of n or less'],
+  ['--min-quantity <n>', 'only a stock of n or more', quantity],
+  ['--max-quantity <n>', 'only a stock of n or less', quantity],
   [
     '--low',
     'only pets that are running low: available, and at or below their level in the codes file, or else the setting low-stock',
   ],
-  ['--sort <field>', `sort by one of the fields ${fieldNames.join(', ')}`],
+  ['--sort <field>', `sort by one of the fields ${fieldNames.join(', ')}`, oneOf(fieldNames)],
   ['--desc', 'sort from the highest to the lowest'],
-  ['--limit <n>', 'at most n pets'],
-  [
-    '--fields <f,…>',
+  ['--limit <n>', 'at most n pets', wholeNumber],
+  fieldsOptionOf(
+    shownFields,
     `only these columns, in this order: ${fieldNames.join(', ')}, and name if there are names`,
-    collect,
-  ],
+  ),
   ['--summary', 'count pets and units, by status and in total'],
 );
 type ListOptions = OptionsOf<typeof listOptions> & TextOptions;
 
-export const defineList = define({
+export const listCommand = define({
+  summary: 'list the stock levels of all pets',
   formats: withPage,
   description: 'Lists the stock levels of all pets, in the order of the service unless sorted. Sends one request.',
   options: listOptions,
@@ -44,8 +49,8 @@ export const defineList = define({
     ['petstock inventory list -o csv > stock.csv'],
     ['petstock inventory list --summary --json'],
   ],
-  action: async (invocation, options) => {
-    const { petIds, errors } = await petIdsOf(invocation, partsOf(options.pet ?? []), { what: '--pet' });
+  run: async (invocation, options) => {
+    const { petIds, errors } = await petIdsOf(invocation, options.pet ?? [], { what: '--pet' });
     const selection = parseSelection(
       options,
       options.pet && new Set(petIds),
@@ -85,8 +90,7 @@ const maxNamed = 10;
 
 /** Describes the filters for the heading of a page: `: low; name with "rabbit"`. */
 function onlyText(options: ListOptions): string {
-  const { low, name, pet = [], minQuantity, maxQuantity, limit } = options;
-  const pets = pet.flatMap((list) => list.split(','));
+  const { low, name, pet: pets = [], minQuantity, maxQuantity, limit } = options;
   const only = [
     ...(low ? ['low'] : []),
     ...textFields.flatMap((field) => (options[field] ? [`${field} ${options[field].join(', ')}`] : [])),
@@ -109,8 +113,8 @@ function parseSelection(options: ListOptions, petIds: ReadonlySet<bigint> | unde
   const criteria = {
     texts: textsOf(options),
     petIds,
-    minQuantity: quantityOf(options.minQuantity, '--min-quantity'),
-    maxQuantity: quantityOf(options.maxQuantity, '--max-quantity'),
+    minQuantity: options.minQuantity,
+    maxQuantity: options.maxQuantity,
   };
   const { sort, desc = false } = options;
   if (options.summary && (sort ?? options.limit ?? options.fields ?? options.desc) !== undefined) {
@@ -118,17 +122,10 @@ function parseSelection(options: ListOptions, petIds: ReadonlySet<bigint> | unde
       '--summary counts all pets that pass the filters. Leave out --sort, --desc, --limit and --fields',
     );
   }
-  const key = sort === undefined ? undefined : oneOf('--sort', sort, fieldNames);
-  const order = key !== undefined || desc ? { key: key ?? 'petId', descending: desc } : undefined;
-  const limit = options.limit === undefined ? undefined : required(parseLimit(options.limit));
+  const order = sort !== undefined || desc ? { key: sort ?? 'petId', descending: desc } : undefined;
+  const limit = options.limit;
   const fields = options.fields === undefined ? undefined : required(parseFields(options.fields, known), '--fields');
   return { criteria, petIds, sort: order, limit, fields };
-}
-
-function parseLimit(text: string): Parsed<number> {
-  const parsed = parseQuantity(text);
-  if (parsed.ok && parsed.value >= 0) return parsed;
-  return { ok: false, problem: `--limit takes a whole number from 0, such as 10, not "${text}"` };
 }
 
 /** Sorts or limits the items. Sorting reads all of them first. */

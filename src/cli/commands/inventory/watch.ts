@@ -2,14 +2,16 @@ import type { Format } from '../../../output/view.ts';
 import { type SeenLines, seenChangesLines, seenChangesView } from '../../../output/watch-view.ts';
 import { ChangesFound, endingSignalOf, UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { collect, define, fieldsOption } from '../define.ts';
+import { define } from '../command.ts';
+import { fieldsOption, known, listOf } from '../kinds.ts';
 import { chosenPets } from '../option-values.ts';
 import { type TextOptions, textOptions, textsOf } from './field-filters.ts';
 import { type WatchOptions, watchChanges } from './watch-changes.ts';
 
 const defaultInterval = 15;
 
-export const defineWatch = define({
+export const watchCommand = define({
+  summary: 'show stock changes as they happen',
   // A JSON array would have no end.
   formats: ['table', 'ndjson', 'csv', 'tsv'],
   description:
@@ -19,7 +21,7 @@ export const defineWatch = define({
     'it with exit code 0.',
   options: [
     ['--interval <s>', `seconds from one check to the next (default: ${defaultInterval})`],
-    ['--pet <id,…>', 'only these pets, by id or name', collect],
+    ['--pet <id,…>', 'only these pets, by id or name', listOf(known('pets'))],
     ['--name <text>', 'only pets with this text in their name (names come from the setting codes)'],
     ...textOptions('only pets that have, or just had, one of these'),
     [
@@ -39,7 +41,7 @@ export const defineWatch = define({
     ],
     ['petstock inventory watch --pet 4,5 --now --for 1 -o ndjson', 'for a script'],
   ],
-  action: async (invocation, flags) => {
+  run: async (invocation, flags) => {
     const interval = secondsOf('--interval', flags.interval) ?? defaultInterval;
     if (interval < minInterval) throw new UsageError(`--interval takes ${minInterval} seconds or more`);
     const duration = secondsOf('--for', flags.for);

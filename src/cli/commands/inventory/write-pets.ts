@@ -5,8 +5,9 @@ import { UsageError } from '../../../shared/errors.ts';
 import { applyRows, commandLine, petstock, withWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { mayHoldKey } from '../../typed-keys.ts';
-import { define, type OptionsOf, optionRows } from '../define.ts';
-import { experimental, petIdOf, quantityOf, required } from '../option-values.ts';
+import { define, type OptionsOf, optionRows } from '../command.ts';
+import { quantity, required } from '../kinds.ts';
+import { experimental, petIdOf } from '../option-values.ts';
 
 /** `set` takes the new stock, `adjust` a delta. */
 type Verb = 'set' | 'adjust';
@@ -18,16 +19,17 @@ const writeOptions = optionRows(
   ['--dry-run', 'show the plan and write nothing'],
 );
 
-type WriteFlags = OptionsOf<typeof writeOptions> & { readonly expect?: string; readonly readFirst?: boolean };
+type WriteFlags = OptionsOf<typeof writeOptions> & { readonly expect?: number; readonly readFirst?: boolean };
 
-export const defineSet = define({
+export const setCommand = define({
+  summary: 'set the stock of one pet',
   usage: '[options] <petId> <quantity>',
   operands: { '<petId>': 'the pet, by its id or name', '[quantity...]': 'the new stock' },
   description:
     'Sets the stock of one pet and shows the item that the service returned. Sends one request; two if it reads first: on a terminal, and with ' +
     `--expect or --read-first. For several pets see petstock inventory apply.\n\n${experimental}`,
   options: [
-    ['--expect <n>', 'read first, and write only if the stock is n (otherwise exit code 7)'],
+    ['--expect <n>', 'read first, and write only if the stock is n (otherwise exit code 7)', quantity],
     [
       '--read-first',
       'read first and show before and after, so that the change can be undone (default: see the setting read-first)',
@@ -41,10 +43,11 @@ export const defineSet = define({
     ['petstock inventory set 4 9 --expect 12', 'only if it was not changed since'],
     ['petstock inventory set 4 0 --reason "sold at the fair" --ref T-1009'],
   ],
-  action: (invocation, options, ...operands) => writePet(invocation, 'set', options, operands),
+  run: (invocation, options, ...operands) => writePet(invocation, 'set', options, operands),
 });
 
-export const defineAdjust = define({
+export const adjustCommand = define({
+  summary: 'add to or subtract from the stock of one pet',
   usage: '[options] <petId> <delta>',
   operands: {
     '<petId>': 'the pet, by its id or name',
@@ -54,12 +57,12 @@ export const defineAdjust = define({
     'Reads the stock of one pet, adds the delta, sets the sum, and shows before and after. Sends two requests. ' +
     'Commands that share the state take turns, and all of their changes count. But the service can only set stock, so a change made ' +
     `elsewhere between the two requests is overwritten. For several pets see petstock inventory apply.\n\n${experimental}`,
-  options: [['--expect <n>', 'write only if the stock is n (otherwise exit code 7)'], ...writeOptions],
+  options: [['--expect <n>', 'write only if the stock is n (otherwise exit code 7)', quantity], ...writeOptions],
   examples: [
     ['petstock inventory adjust 4 +5', 'five have arrived'],
     ['petstock inventory adjust 4 -2 --reason "returned to breeder"'],
   ],
-  action: (invocation, options, ...operands) => writePet(invocation, 'adjust', options, operands),
+  run: (invocation, options, ...operands) => writePet(invocation, 'adjust', options, operands),
 });
 
 const nouns = { set: 'stock', adjust: 'delta' };
@@ -69,10 +72,9 @@ async function writePet(invocation: Invocation, verb: Verb, options: WriteFlags,
   const given = options.code === undefined ? operands : await withPetOf(invocation, verb, options.code, operands);
   const { pet, value } = parseOperands(invocation, verb, given);
   const petId = await petIdOf(invocation, pet);
-  const expected = quantityOf(options.expect, '--expect');
-  const { reason, ref } = options;
-  const [quantity, delta] = verb === 'set' ? [value, undefined] : [undefined, value];
-  const change = { line: 1, petId, quantity, delta, expected, reason, ref };
+  const { expect: expected, reason, ref } = options;
+  const [set, delta] = verb === 'set' ? [value, undefined] : [undefined, value];
+  const change = { line: 1, petId, quantity: set, delta, expected, reason, ref };
   const command = `inventory ${verb}`;
   if (options.dryRun) {
     const { planWrite } = await import('./plan-write.ts');

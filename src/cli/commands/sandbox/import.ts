@@ -1,27 +1,25 @@
 import { counted } from '../../../inventory/items.ts';
-import { define } from '../define.ts';
+import { define } from '../command.ts';
+import { files } from '../kinds.ts';
 import { requireFileName } from '../option-values.ts';
 import { printRecord } from '../print-record.ts';
-import { chosenFile, fileOption, withStore } from './open-store.ts';
-import type { Values } from './sandbox-options.ts';
+import { chosenFile, withStore } from './open-store.ts';
+import { fileOption } from './sandbox-options.ts';
 import { readStockFile } from './stock-file.ts';
 
-interface ImportOptions extends Pick<Values, 'file'> {
-  readonly merge?: boolean;
-}
-
-export const defineImport = define({
-  operands: { '<file>': 'CSV, TSV, JSON or NDJSON; - is stdin' },
+export const importCommand = define({
+  summary: 'replace the stock with your own',
+  operands: { '<file>': ['CSV, TSV, JSON or NDJSON; - is stdin', files('.csv', '.json')] },
   description:
     'Replaces the stock with your own, as a whole or not at all, even while it is served. The file has the columns petId, ' +
     'quantity and status (default: available), as `inventory list` and `inventory export` write them. If this replaces ' +
     'the stock of the sandbox itself, the built-in names of its pets are removed.',
-  options: [...fileOption, ['--merge', 'keep the stock, and add or change the pets of the file']],
+  options: [fileOption, ['--merge', 'keep the stock, and add or change the pets of the file']],
   examples: [
     ['petstock sandbox import stock.csv --merge'],
     ['petstock inventory list -o csv | petstock sandbox import -', 'the stock of another environment'],
   ],
-  action: async (invocation, { merge = false, ...choice }: ImportOptions, file = '') => {
+  run: async (invocation, { merge = false, ...choice }, file = '') => {
     const { context, messages } = invocation;
     requireFileName(file, 'sandbox import');
     const items = await readStockFile(file, context);

@@ -1,15 +1,16 @@
 import type { Invocation } from '../../invocation/invocation.ts';
 import { sandboxKey, sandboxPlan } from '../../sandbox.ts';
-import { define } from '../define.ts';
+import { define } from '../command.ts';
 import { printRecord } from '../print-record.ts';
-import { chosenFile, fileOption, withStore } from './open-store.ts';
-import { defaultPort, sandboxOptions, type Values } from './sandbox-options.ts';
+import { chosenFile, withStore } from './open-store.ts';
+import { defaultPort, fileOption, stockOptions } from './sandbox-options.ts';
 
-export const defineInfo = define({
+export const infoCommand = define({
+  summary: 'show where the sandbox is kept, its key and its plan',
   description:
     'Shows where the sandbox is kept, its key, its plan and how many pets it has. Creates the sandbox on first use.',
   examples: [['petstock sandbox info'], ['petstock sandbox info --json']],
-  action: printInfo,
+  run: printInfo,
 });
 
 /** Prints facts about the sandbox, as JSON `{"file","key","plan","pets"}`. */
@@ -20,15 +21,14 @@ async function printInfo(invocation: Invocation): Promise<void> {
   await printRecord(invocation, { file: chosen.path, key, plan: sandboxPlan, pets });
 }
 
-type ResetOptions = Pick<Values, 'file' | 'pets' | 'seed' | 'ids'>;
-
-export const defineReset = define({
+export const resetCommand = define({
+  summary: 'replace the stock of the sandbox with fresh stock',
   description:
     'Replaces the stock of the sandbox with a fresh one, and clears the usage of its key, even while it is served. ' +
     'Unless --file is given, the codes and names of the pets are the original ones again.',
-  options: [...fileOption, ...sandboxOptions(['pets', 'seed', 'ids'])],
+  options: [fileOption, ...stockOptions],
   examples: [['petstock sandbox reset'], ['petstock sandbox reset --pets 1000', 'for a stock of another size']],
-  action: async (invocation, options: ResetOptions) => {
+  run: async (invocation, options) => {
     const { seededStock } = await import('../../../service/index.ts');
     const { context, messages } = invocation;
     const stock = seededStock(options);
@@ -51,11 +51,12 @@ export const defineReset = define({
   },
 });
 
-export const defineOpenApi = define({
+export const openApiCommand = define({
+  summary: 'print the contract of the service as an OpenAPI document',
   formats: ['json'],
   description: 'Prints the contract of the service as an OpenAPI 3.1 document in JSON. Starts nothing.',
   examples: [['petstock sandbox openapi > openapi.json']],
-  action: async (invocation) => {
+  run: async (invocation) => {
     const { openApiDocument } = await import('../../../service/index.ts');
     const document = openApiDocument(`http://127.0.0.1:${defaultPort}/v1`);
     await invocation.results.write(`${JSON.stringify(document, null, 2)}\n`);

@@ -5,9 +5,6 @@ import { petstock } from '../../../shared/hint.ts';
 import { makePrivateFolder } from '../../../shared/private-files.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { inMemory, isDamage, sandboxFile, storageError } from '../../sandbox.ts';
-import { sandboxOptions, type Values } from './sandbox-options.ts';
-
-export const fileOption = sandboxOptions(['file'], { file: 'database file (default: the file of --env sandbox)' });
 
 /** The file that a command works on. */
 export interface ChosenFile {
@@ -17,7 +14,7 @@ export interface ChosenFile {
 }
 
 /** @throws UsageError if the file is `:memory:`, or does not exist and is not the sandbox's own */
-export function chosenFile({ context }: Invocation, { file }: Pick<Values, 'file'>): ChosenFile {
+export function chosenFile({ context }: Invocation, { file }: { readonly file?: string }): ChosenFile {
   const own = sandboxFile(context.folders.state);
   if (file === undefined || file === own) return { path: own, isOwn: true };
   if (file === inMemory) throw new UsageError('--file :memory: stores nothing between commands');

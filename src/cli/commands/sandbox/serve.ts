@@ -7,25 +7,26 @@ import { petstock, shellWord } from '../../../shared/hint.ts';
 import type { Context } from '../../context.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { inMemory, ownKey, startSandbox } from '../../sandbox.ts';
-import { define } from '../define.ts';
-import { defaultPort, readKey, sandboxOptions, serveOptionNames, type Values } from './sandbox-options.ts';
+import { define } from '../command.ts';
+import { defaultPort, readKey, type ServeOptions, serveOptions } from './sandbox-options.ts';
 import { readStockFile } from './stock-file.ts';
 
 const keyVariable = 'PETSTOCK_SANDBOX_KEY';
 
-export const defineServe = define({
+export const serveCommand = define({
+  summary: 'serve the sandbox on a port, for any client',
   formats: ['json', 'ndjson'],
   description:
     'Serves the sandbox on a port, for any client, until Ctrl-C. The options apply to this server only: with options for ' +
     'the stock, key, plan, limits or bans it works in memory, unless --file is given.',
-  options: sandboxOptions(serveOptionNames),
+  options: serveOptions,
   examples: [
     ['petstock sandbox serve'],
     ['petstock sandbox serve --port 0 --file :memory: --json', 'for a script: one line with url and key'],
     ['petstock sandbox serve --limit-minute 20 --window-seconds 4', 'to try out a rate limit'],
     ['petstock sandbox serve --import stock.csv --cors http://localhost:5173', 'for your own web page'],
   ],
-  action: async (invocation, flags: Values) => {
+  run: async (invocation, flags) => {
     const { context } = invocation;
     const values = withKeyOfVariable(flags, invocation);
     refuseContradictions(values);
@@ -48,13 +49,13 @@ export const defineServe = define({
   },
 });
 
-function withKeyOfVariable(values: Values, { context }: Invocation): Values {
+function withKeyOfVariable(values: ServeOptions, { context }: Invocation): ServeOptions {
   const key = variable(context.env, keyVariable);
   return values.key !== undefined || key === undefined ? values : { ...values, key: readKey(key, keyVariable) };
 }
 
 /** @throws UsageError for options that can't be used together */
-function refuseContradictions(values: Values): void {
+function refuseContradictions(values: ServeOptions): void {
   const { pets, seed, ids, minQuantity: min, maxQuantity: max } = values;
   const hint = 'petstock sandbox serve --help';
   if (values.import !== undefined && [pets, seed, ids].some((option) => option !== undefined)) {
@@ -66,7 +67,7 @@ function refuseContradictions(values: Values): void {
 }
 
 /** Returns the options of the service. With options for the stock, key, plan, limits or bans it works in memory. */
-async function serviceOptions({ context }: Invocation, values: Values): Promise<Partial<ServiceOptions>> {
+async function serviceOptions({ context }: Invocation, values: ServeOptions): Promise<Partial<ServiceOptions>> {
   const { port = defaultPort, host, pets, seed, ids, key, plan, windowSeconds, cors, fault } = values;
   const { limitMinute, limitDay, ban, banStrikes, banSeconds } = values;
   const ofStock = [pets, seed, ids, values.import];
@@ -86,7 +87,7 @@ async function serviceOptions({ context }: Invocation, values: Values): Promise<
   };
 }
 
-async function warnIfExposed({ messages }: Invocation, { host }: Values): Promise<void> {
+async function warnIfExposed({ messages }: Invocation, { host }: ServeOptions): Promise<void> {
   const { isLoopback } = await import('../../../service/index.ts');
   if (host === undefined || isLoopback(host)) return;
   await messages.warn(`Other machines can reach the sandbox at ${host}, and its key is sent over plain HTTP.`);
@@ -96,7 +97,7 @@ async function warnIfExposed({ messages }: Invocation, { host }: Values): Promis
  * A stock is created only once, with the file.
  * @throws UsageError if an existing file has another number of pets than `--pets` asks for
  */
-async function checkStock({ messages }: Invocation, { store }: RunningService, values: Values): Promise<void> {
+async function checkStock({ messages }: Invocation, { store }: RunningService, values: ServeOptions): Promise<void> {
   const { file = '', pets } = values;
   if (store.isNew) return;
   if (values.import !== undefined) {
@@ -114,7 +115,7 @@ async function checkStock({ messages }: Invocation, { store }: RunningService, v
 }
 
 /** Prints the address. stderr shows the key only on a terminal, because it may be stored. JSON on stdout has it. */
-async function announce({ context, messages, results }: Invocation, service: RunningService, values: Values) {
+async function announce({ context, messages, results }: Invocation, service: RunningService, values: ServeOptions) {
   const { url, key } = service;
   await messages.announce(`Serving at ${url}. Ctrl-C ends it.`);
   if (context.stderr.isTerminal) {
@@ -127,7 +128,7 @@ async function announce({ context, messages, results }: Invocation, service: Run
   if (results.wantsJson) await results.write(`${JSON.stringify({ url, key })}\n`);
 }
 
-function whereKeyIs({ folders }: Pick<Context, 'folders'>, key: string, values: Values): string {
+function whereKeyIs({ folders }: Pick<Context, 'folders'>, key: string, values: ServeOptions): string {
   if (values.key !== undefined) return 'The key is the one you gave.';
   return values.file !== inMemory && ownKey(folders.state) === key
     ? "The key is the sandbox's own. To show it: petstock sandbox info --json"

@@ -2,7 +2,8 @@ import type { CountMode } from '../../../../inventory/count/tally.ts';
 import { UsageError } from '../../../../shared/errors.ts';
 import { commandLine, type FlagValues, fileOperand, petstock } from '../../../../shared/hint.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { fieldsOption, type OptionsOf, optionRows } from '../../define.ts';
+import { type OptionsOf, optionRows } from '../../command.ts';
+import { fieldsOption, files } from '../../kinds.ts';
 import {
   type BulkFlags,
   bulkOptions,
@@ -18,9 +19,10 @@ export const countOptions = optionRows(
   [
     '--codes <file>',
     'bar codes: a CSV with the columns code, petId and optionally name, low and units (default: the setting codes)',
+    files('.csv'),
   ],
   ['--all', 'set pets that were not scanned to 0'],
-  ['--to <file>', 'write a file for apply instead of the stock; - is stdout'],
+  ['--to <file>', 'write a file for apply instead of the stock; - is stdout', files('.csv')],
   ['--failed-out <file>', 'save the rows that were not written, as a file for apply'],
   ['--force', 'let --to or --failed-out replace a file that petstock did not write, or that was changed since'],
   ['--skip-applied', 'with --add or --take: leave out pets that were already changed by the same number under --ref'],
