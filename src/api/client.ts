@@ -1,14 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import type { InventoryItem } from '../inventory/item-fields.ts';
-import { counted, type UnreadableItem } from '../inventory/items.ts';
+import { counted } from '../inventory/items.ts';
 import type { Permit } from '../rate-limit/permits.ts';
 import type { RequestKind } from '../rate-limit/waits.ts';
-import { type PetstockError, UnavailableError } from '../shared/errors.ts';
+import { FailureError, type PetstockError, UnavailableError } from '../shared/errors.ts';
 import type { Json } from '../shared/json.ts';
 import { redactorOf } from '../shared/redact.ts';
 import type { AttemptOptions } from './attempt.ts';
 import { HeldBytes, maxBodyBytes } from './body.ts';
-import { decodeItemOf, decodeJson } from './decode.ts';
+import { decodeItemOf, decodeJson, type WrittenItem } from './decode.ts';
 import type { ReceivedResponse } from './exchange.ts';
 import { errorOf, errorOfResponse, NetworkFailure, redactError } from './failures.ts';
 import { type Operation, operations, requestOf } from './operations.ts';
@@ -48,14 +48,6 @@ export interface ReadOptions extends Pick<Outgoing, 'permit' | 'beforeRetry'> {
   readonly timeout?: number | undefined;
 }
 
-export interface ScanOptions extends ReadOptions {
-  /**
-   * Called for pets whose quantity is not a safe integer; the list then leaves them out. Without this callback, such a
-   * pet makes the list fail. More than 1,000 of them make it fail in any case.
-   */
-  readonly onUnreadable?: ((item: UnreadableItem) => void) | undefined;
-}
-
 export interface UpdateOptions {
   /**
    * If set, at most one request is sent, with this permit, and only its timeout aborts it. Otherwise the request is
@@ -74,14 +66,14 @@ export interface Client {
    * Stopping early closes the connection. A network error after the first batch is not retried; its message says that
    * the list is incomplete.
    */
-  scanInventory(options?: ScanOptions): AsyncIterable<readonly InventoryItem[]>;
+  scanInventory(options?: ReadOptions): AsyncIterable<readonly InventoryItem[]>;
   /**
    * Sets the stock of one pet with `PATCH /inventory/{petId}`. The request is never repeated after an unknown outcome.
    * @returns the item that the service returned
    * @throws PermitExpiredError if the given permit has expired and nothing was sent; otherwise errors that tell what is
    * certain: `notCarriedOut`, `status` (there was a response), `mayBeInFlight`
    */
-  updateInventory(petId: bigint, quantity: number, options?: UpdateOptions): Promise<InventoryItem>;
+  updateInventory(petId: bigint, quantity: number, options?: UpdateOptions): Promise<WrittenItem>;
   /** Sends an operation whose response the specification does not define. */
   getPayload<Values extends object>(operation: Operation<Values>, values: Values): Promise<Payload>;
   /**
@@ -157,13 +149,18 @@ export function createClient(options: ClientOptions): Client {
     });
 
   return {
-    async *scanInventory({ onUnreadable, ...read } = {}) {
-      const { readInventory } = await import('./inventory-body.ts');
-      const batches = await getInventory(read, (response) => readInventory(response, onUnreadable));
+    async *scanInventory(read = {}) {
+      const { readItems } = await import('./read-items.ts');
+      const { name } = requestOf(operations.listInventory, {});
+      const batches = await getInventory(read, async (response) => {
+        const items = readItems(response.chunks(), { name });
+        // Until the first items have arrived, the request may be repeated.
+        return response.readOn(items, await items.next());
+      });
       try {
         yield* batches;
       } catch (error) {
-        throw redactError(error, redact);
+        throw redactError(incompleteError(error, name), redact);
       }
     },
     updateInventory(petId, quantity, options = {}) {
@@ -189,6 +186,17 @@ export function createClient(options: ClientOptions): Client {
       call({ method, path, body }, (response) => rawResponse(response, `${method} ${path}`)),
     stream: (outgoing, give) => call(outgoing, (response) => streamResponse(response, give)),
   };
+}
+
+/** Returns the error for a list that fails after its first items. */
+function incompleteError(cause: unknown, name: string): unknown {
+  if (cause instanceof NetworkFailure) {
+    return new UnavailableError(`The response to ${name} broke off, so the list is incomplete: ${cause.message}`, {
+      cause,
+    });
+  }
+  if (cause instanceof FailureError) return new FailureError(`${cause.message}. The list is incomplete`, { cause });
+  return cause;
 }
 
 function headersOf({ key, userAgent }: ClientOptions): Readonly<Record<string, string>> {

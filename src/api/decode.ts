@@ -5,10 +5,9 @@ import {
   itemFields,
   itemOf,
   readField,
-  UnreadableNumber,
   wrongType,
 } from '../inventory/item-fields.ts';
-import { counted, type UnreadableItem } from '../inventory/items.ts';
+import { counted, unreadableText } from '../inventory/items.ts';
 import { FailureError } from '../shared/errors.ts';
 import {
   isJsonObject,
@@ -34,6 +33,11 @@ export interface Origin {
   readonly experimental?: boolean;
 }
 
+/** An item of which every quantity can be computed with. */
+export interface WrittenItem extends InventoryItem {
+  readonly quantity: number;
+}
+
 /** @throws FailureError that names the operation, if the text is not JSON or exceeds the bounds */
 export function decodeJson(text: string, operation: Origin, bounds?: JsonBounds): Json {
   try {
@@ -45,9 +49,6 @@ export function decodeJson(text: string, operation: Origin, bounds?: JsonBounds)
     throw nonsense(operation, what, cause);
   }
 }
-
-/** If more pets than this have an unreadable stock, the response is assumed to have another shape. */
-const maxUnreadable = 1000;
 
 /**
  * Matches, in a field that has a number, a number that JavaScript may not have exactly: one of more than 15 characters,
@@ -72,14 +73,9 @@ export function parseElements(text: string): readonly unknown[] | undefined {
   }
 }
 
-/**
- * Returns the decoder for the items of one list, which counts them. It also creates the errors for a list that is not
- * valid.
- * @param onUnreadable called for items whose quantity is not a safe integer. Without this callback, such an item is an
- * error; with it, only the 1,001st is
- */
-export function itemDecoder(operation: Origin, onUnreadable: ((item: UnreadableItem) => void) | undefined) {
-  let [count, unreadable] = [0, 0];
+/** Returns the decoder for the items of one list, which counts them. It also creates the errors for an invalid list. */
+export function itemDecoder(operation: Origin) {
+  let count = 0;
   return {
     /**
      * Returns the items of elements from `parseElements`; undefined if they have to be read exactly.
@@ -96,19 +92,10 @@ export function itemDecoder(operation: Origin, onUnreadable: ((item: UnreadableI
       count += items.length;
       return items;
     },
-    /**
-     * Returns the next item; undefined if it is left out.
-     * @throws FailureError if the value is not a valid item
-     */
-    exact(value: Json): InventoryItem | undefined {
+    /** @throws FailureError if the value is not a valid item */
+    exact(value: Json): InventoryItem {
       count += 1;
-      const where = `item ${count} of `;
-      const item = readItem(value, operation, where);
-      if (!('problem' in item)) return item;
-      unreadable += 1;
-      if (onUnreadable === undefined || unreadable > maxUnreadable) throw unreadableQuantity(item, operation, where);
-      onUnreadable(item);
-      return undefined;
+      return decodeItem(value, operation, `item ${count} of `);
     },
     /** Throws the FailureError for a body that is not a list. */
     other(text: string): never {
@@ -132,7 +119,7 @@ function regularItem(element: unknown): InventoryItem | undefined {
   let isRegular = true;
   const item = itemOf(<Name extends FieldName>(name: Name) => {
     const value = regularValue(name, json[name]);
-    if (value === wrongType || value instanceof UnreadableNumber) isRegular = false;
+    if (value === wrongType) isRegular = false;
     return value as InventoryItem[Name];
   });
   return isRegular ? item : undefined;
@@ -181,42 +168,26 @@ function hasEscapedName(text: string): boolean {
   return false;
 }
 
-/** @throws FailureError if the response is not UTF-8, not JSON, or not a single valid item */
-export function decodeItemOf(bytes: Uint8Array, operation: Origin): InventoryItem {
-  return decodeItem(decodeJson(decodeUtf8(bytes), operation, itemBounds), operation);
-}
-
-/** @throws FailureError if the value is not an object, or a field is missing, of the wrong type, or out of range */
-function decodeItem(value: Json, operation: Origin, where = ''): InventoryItem {
-  const item = readItem(value, operation, where);
-  if ('problem' in item) throw unreadableQuantity(item, operation, where);
-  return item;
-}
-
 /**
- * Returns the item; an UnreadableItem if its quantity is a number, but not a safe integer.
- * @throws FailureError if the value is not an object, or a field is missing or has another type
+ * Returns the item that the service has after a write.
+ * @throws FailureError if the response is not UTF-8, not JSON, or not a single valid item with a safe quantity
  */
-function readItem(value: Json, operation: Origin, where: string): InventoryItem | UnreadableItem {
+export function decodeItemOf(bytes: Uint8Array, operation: Origin): WrittenItem {
+  const item = decodeItem(decodeJson(decodeUtf8(bytes), operation, itemBounds), operation);
+  const { petId, quantity } = item;
+  if (typeof quantity === 'number') return { ...item, quantity };
+  throw nonsense(operation, `is not valid: ${unreadableText(petId, quantity)}`);
+}
+
+/** @throws FailureError if the value is not an object, or a field is missing or of the wrong type */
+function decodeItem(value: Json, operation: Origin, where = ''): InventoryItem {
   if (!isJsonObject(value))
     throw nonsense(operation, `is not valid: ${where === '' ? 'it' : where.replace(/ of $/, '')} is not an object`);
-  let unreadable: UnreadableNumber | undefined;
-  const item = itemOf(<Name extends FieldName>(name: Name) => {
+  return itemOf(<Name extends FieldName>(name: Name) => {
     const found = readField(name, value[name]);
     if (found === wrongType) throw wrongField(name, itemFields[name].kind.json, value[name], operation, where);
-    if (!(found instanceof UnreadableNumber)) return found as InventoryItem[Name];
-    unreadable = found;
-    return 0 as InventoryItem[Name];
+    return found as InventoryItem[Name];
   });
-  if (unreadable === undefined) return item;
-  const { text: number, nearest, problem } = unreadable;
-  const { quantity: _, ...others } = item;
-  return { ...others, number, nearest, problem };
-}
-
-function unreadableQuantity({ petId, number, problem }: UnreadableItem, operation: Origin, where: string) {
-  const what = `"quantity" of pet ${petId} in ${where}the response is ${number}, which is ${problem}`;
-  return nonsense(operation, `is not valid: ${what}`);
 }
 
 function wrongField(field: string, type: string, value: Json | undefined, operation: Origin, where: string) {

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import type { InventoryItem } from '../inventory/item-fields.ts';
-import type { UnreadableItem } from '../inventory/items.ts';
 import { isJsonObject, JsonSyntaxError, parseJsonAt, TooManyValues } from '../shared/json.ts';
 import { endOfValue, skipSpace } from '../shared/json-text.ts';
 import { notUtf8 } from './body.ts';
@@ -21,14 +20,15 @@ const maxTries = 8;
  * Yields the items of a JSON list in parts, while its bytes arrive. A part of the text is one that `JSON.parse` takes as
  * the elements of a list: since JSON is read from left to right, it can end only between elements of the list itself.
  * Items that `JSON.parse` would change, such as those with a repeated field, are read one by one by the exact parser.
+ * @param partLength number of characters from which a part is parsed
  * @throws FailureError if the body is not a list of items; the errors of `chunks`
  */
 export async function* readItems(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   operation: Origin,
-  { onUnreadable, partLength = usualPart }: ReadItemsOptions = {},
+  partLength = usualPart,
 ): AsyncGenerator<readonly InventoryItem[]> {
-  const reader = new ItemReader(itemDecoder(operation, onUnreadable), partLength);
+  const reader = new ItemReader(itemDecoder(operation), partLength);
   for await (const chunk of chunks) {
     for (let from = 0; from < chunk.length; from += pieceLength) {
       const items = reader.read(chunk.subarray(from, from + pieceLength));
@@ -37,16 +37,6 @@ export async function* readItems(
   }
   const items = reader.end();
   if (items.length > 0) yield items;
-}
-
-export interface ReadItemsOptions {
-  /**
-   * Called for items whose quantity is not a safe integer; they are left out. Without this callback, such an item is an
-   * error; with it, only the 1,001st is.
-   */
-  readonly onUnreadable?: ((item: UnreadableItem) => void) | undefined;
-  /** Number of characters from which a part is parsed. */
-  readonly partLength?: number;
 }
 
 class ItemReader {
@@ -167,8 +157,7 @@ class ItemReader {
       if (found === undefined) break;
       const next = text[found.end];
       if (next !== ',' && next !== ']') throw this.#unexpected(found.end);
-      const item = this.items.exact(found.value);
-      if (item !== undefined) items.push(item);
+      items.push(this.items.exact(found.value));
       this.#state = next === ']' ? 'end' : 'items';
       at = found.end + 1;
     }

@@ -1,13 +1,16 @@
 import type { Change } from '../inventory/change.ts';
-import { fieldOf, type ReaderField, readerFields } from '../inventory/item-fields.ts';
+import { fieldOf, type Quantity, type ReaderField, readerFields } from '../inventory/item-fields.ts';
 import { type Batches, chunksOf, headed } from '../output/batches.ts';
 import { guarded } from '../output/delimited.ts';
 
 /** One row of an export. Undefined values are left blank. */
 export interface ExportRow
-  extends Partial<Omit<Change, 'line' | 'petId'>>,
+  extends Partial<Omit<Change, 'line' | 'petId' | 'quantity' | 'expected'>>,
     Partial<Readonly<Record<ReaderField, string | undefined>>> {
   readonly petId: bigint;
+  /** A stock beyond the safe integers is written as it is; `apply` then refuses the row. */
+  readonly quantity?: Quantity | undefined;
+  readonly expected?: Quantity | undefined;
 }
 
 /** Returns the columns for the reader: first the names of the shop, if there are any. */

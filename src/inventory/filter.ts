@@ -1,6 +1,6 @@
 import { FailureError } from '../shared/errors.ts';
 import { type InventoryItem, type TextField, textFields } from './item-fields.ts';
-import { type ItemBatches, isLow, type LowLevels, type UnreadableItem } from './items.ts';
+import { type ItemBatches, isLow, type LowLevels } from './items.ts';
 
 /** Conditions on an item. An absent property accepts everything; an empty set accepts nothing. */
 export interface FilterCriteria {
@@ -32,17 +32,17 @@ export function hasTexts(item: Pick<InventoryItem, TextField>, texts: Texts): bo
   return textFields.every((name) => texts[name]?.has(item[name] ?? '') ?? true);
 }
 
-/** Reports whether a pet with an unreadable stock may meet the criteria, judged by the nearest number. */
-export function mayMeet({ nearest, ...item }: UnreadableItem, criteria: FilterCriteria): boolean {
-  return meets({ ...item, quantity: nearest }, criteria);
-}
-
-/** Yields the items that meet all criteria. Leaves out empty batches. */
+/**
+ * Yields the items that meet all criteria. Leaves out empty batches.
+ * @param missing pets from which those of the list are removed, whether they meet the criteria or not
+ */
 export async function* filtered(
   batches: ItemBatches,
   criteria: readonly FilterCriteria[],
+  missing = new Set<bigint>(),
 ): AsyncGenerator<readonly InventoryItem[]> {
   for await (const batch of batches) {
+    if (missing.size > 0) for (const { petId } of batch) missing.delete(petId);
     const items = batch.filter((item) => criteria.every((each) => meets(item, each)));
     if (items.length > 0) yield items;
   }
@@ -63,17 +63,6 @@ export async function* firstItems(
     left -= items.length;
     if (items.length > 0) yield items;
     if (left <= 0 && !toTheEnd) return;
-  }
-}
-
-/** Removes the pets of the batches from `missing`, and yields the batches unchanged. */
-export async function* removeFound(
-  batches: ItemBatches,
-  missing: Set<bigint>,
-): AsyncGenerator<readonly InventoryItem[]> {
-  for await (const items of batches) {
-    if (missing.size > 0) for (const { petId } of items) missing.delete(petId);
-    yield items;
   }
 }
 

@@ -1,18 +1,6 @@
-import { type Json, numberText, toInteger } from '../shared/json.ts';
+import { type Json, toInteger } from '../shared/json.ts';
 import type { Parsed } from '../shared/parsed.ts';
 import { compareStatuses, parsePetStatus, petStatuses } from './statuses.ts';
-
-/** A number whose field can't have it as its value: out of range, or not an integer. */
-export class UnreadableNumber {
-  constructor(
-    /** The number as text, like `9007199254740993`, possibly truncated. */
-    readonly text: string,
-    /** The JavaScript number nearest to it; may be infinite. */
-    readonly nearest: number,
-    /** `out of range` or `not an integer`. */
-    readonly problem: string,
-  ) {}
-}
 
 /** In place of a value: the JSON has another type, or is absent although the field is not optional. */
 export const wrongType = Symbol('wrong type');
@@ -23,15 +11,13 @@ interface FieldKind<Value> {
   readonly json: string;
   readonly isNumber: boolean;
   /** Returns the value of a JSON value; a `number` is a safe integer. */
-  read(json: Json | number): Value | UnreadableNumber | typeof wrongType;
+  read(json: Json | number): Value | typeof wrongType;
   /** Returns less than 0 if the left value comes first. */
   compare(left: Value, right: Value): number;
 }
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const safe = { min: BigInt(Number.MIN_SAFE_INTEGER), max: BigInt(Number.MAX_SAFE_INTEGER) };
-/** Maximum length of an unreadable number in a message, in characters. */
-const maxNumber = 40;
 
 const id: FieldKind<bigint> = {
   json: 'an int64',
@@ -41,40 +27,38 @@ const id: FieldKind<bigint> = {
     const value = toInteger(json);
     return value !== undefined && value >= int64.min && value <= int64.max ? value : wrongType;
   },
-  compare: compareIds,
+  compare: inOrder,
 };
 
-const count: FieldKind<number> = {
+/** A number; the service specifies no bounds. A stock beyond the safe integers is a bigint: shown, and never written. */
+export type Quantity = number | bigint;
+
+const count: FieldKind<Quantity> = {
   json: 'an integer',
   isNumber: true,
   read(json) {
     // `+ 0` makes 0 of -0.
     if (typeof json === 'number') return json + 0;
-    const text = numberText(json);
-    if (text === undefined) return wrongType;
     const value = toInteger(json);
-    if (value !== undefined && value >= safe.min && value <= safe.max) return Number(value);
-    const shown = text.length > maxNumber ? `${text.slice(0, maxNumber)}…` : text;
-    const nearest = Number(text);
-    // A number beyond 2^53 counts as an integer.
-    const problem = Math.abs(nearest) <= Number.MAX_SAFE_INTEGER ? 'not an integer' : 'out of range';
-    return new UnreadableNumber(shown, nearest, problem);
+    if (value === undefined) return wrongType;
+    return value >= safe.min && value <= safe.max ? Number(value) : value;
   },
-  // Even if the difference of safe integers is not exact, its sign is.
-  compare: (left, right) => left - right,
+  compare: inOrder,
 };
 
 const text: FieldKind<string> = {
   json: 'a string',
   isNumber: false,
   read: (json) => (typeof json === 'string' ? json : wrongType),
-  compare: (left, right) => (left < right ? -1 : left > right ? 1 : 0),
+  compare: inOrder,
 };
 
-/** Returns less than 0 if the left id comes first. */
-export function compareIds(left: bigint, right: bigint): number {
+/** Returns less than 0 if the left value comes first. */
+function inOrder<Value extends string | number | bigint>(left: Value, right: Value): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
+
+export const compareIds: (left: bigint, right: bigint) => number = inOrder;
 
 interface ItemField<Value> {
   readonly kind: FieldKind<Value>;
@@ -95,7 +79,7 @@ interface ItemField<Value> {
   };
 }
 
-type AnyField = ItemField<bigint> | ItemField<number> | ItemField<string>;
+type AnyField = ItemField<bigint> | ItemField<Quantity> | ItemField<string>;
 
 /**
  * The fields of an item, in the order in which they are shown. From this table follow the type `InventoryItem`, reading
@@ -104,7 +88,6 @@ type AnyField = ItemField<bigint> | ItemField<number> | ItemField<string>;
 export const itemFields = {
   /** An int64 with all digits. It says which pet an item is about. */
   petId: { kind: id, title: 'Pet ID' },
-  /** A safe integer; the service specifies no bounds, so it may be negative. */
   quantity: { kind: count, title: 'Quantity' },
   /** Usually a `PetStatus`; an unknown one is kept unchanged. */
   status: {
@@ -170,7 +153,7 @@ export function itemOfTexts(petId: bigint, quantity: number, textOf: (name: Text
 export function readField<Name extends FieldName>(
   name: Name,
   json: Json | number | undefined,
-): InventoryItem[Name] | UnreadableNumber | typeof wrongType {
+): InventoryItem[Name] | typeof wrongType {
   const { kind, mayBeAbsent } = fieldOf(name);
   if (json === undefined || json === null) return mayBeAbsent ? (undefined as never) : wrongType;
   return kind.read(json) as InventoryItem[Name];

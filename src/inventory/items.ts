@@ -1,22 +1,12 @@
 import { FailureError } from '../shared/errors.ts';
 import { type Parsed, parsed, problem, quoted, unseenIn, withoutUnseen } from '../shared/parsed.ts';
-import type { InventoryItem } from './item-fields.ts';
+import type { InventoryItem, Quantity } from './item-fields.ts';
 
 export type { InventoryItem } from './item-fields.ts';
 
-/** A pet whose stock is not a quantity: the number is out of range, or not an integer. */
-export interface UnreadableItem extends Omit<InventoryItem, 'quantity'> {
-  /** The number as text, like `9007199254740993`, possibly truncated. */
-  readonly number: string;
-  /** The JavaScript number nearest to the stock; infinite if the stock is too large. */
-  readonly nearest: number;
-  /** `out of range` or `not an integer`. */
-  readonly problem: string;
-}
-
-/** Describes an unreadable stock as a clause: `the stock of pet 5 is 9007199254740993, which is out of range` */
-export function unreadableText({ petId, number, problem }: UnreadableItem): string {
-  return `the stock of pet ${petId} is ${number}, which is ${problem}`;
+/** Describes a stock that is never written, as a clause: `the stock of pet 5 is 9007199254740993, which is out of range` */
+export function unreadableText(petId: bigint, stock: bigint): string {
+  return `the stock of pet ${petId} is ${stock}, which is out of range`;
 }
 
 /** The stock at or below which a pet is low. */
@@ -28,7 +18,7 @@ export interface LowLevels {
 
 /** Reports whether a pet must be reordered soon: it is available, and its stock is at or below its level. */
 export function isLow(
-  { petId, quantity, status }: { readonly petId?: unknown; readonly quantity: number; readonly status: unknown },
+  { petId, quantity, status }: { readonly petId?: unknown; readonly quantity: Quantity; readonly status: unknown },
   { standard, own }: LowLevels,
 ): boolean {
   return status === 'available' && quantity <= (own?.get(petId) ?? standard);
@@ -211,7 +201,8 @@ export function counted(count: number, noun: string): string {
 
 /** The stock of some pets, such as a Map. A missing pet does not exist, or its stock is not reliable. */
 export type Quantities = Pick<ReadonlyMap<bigint, number>, 'get' | 'has' | 'keys'> & {
-  readonly unreadable?: ReadonlyMap<bigint, UnreadableItem>;
+  /** Stocks beyond the safe integers, with which nothing can be computed. */
+  readonly unreadable?: ReadonlyMap<bigint, bigint>;
   /** Pets for which the service returned an older stock than the last one written. */
   readonly outdated?: ReadonlyMap<bigint, OutdatedStock>;
 };
@@ -224,7 +215,7 @@ export interface OutdatedStock {
 
 /** The stock of pets, including those whose stock is not reliable. */
 export class PetQuantities extends Map<bigint, number> implements Quantities {
-  readonly unreadable = new Map<bigint, UnreadableItem>();
+  readonly unreadable = new Map<bigint, bigint>();
   readonly outdated = new Map<bigint, OutdatedStock>();
 }
 
@@ -237,8 +228,8 @@ export function outdatedText({ found, written }: OutdatedStock): string {
 export function absenceText({ unreadable, outdated }: Quantities, petId: bigint): string {
   const older = outdated?.get(petId);
   if (older !== undefined) return outdatedText(older);
-  const item = unreadable?.get(petId);
-  return item === undefined ? `pet ${petId} no longer exists` : unreadableText(item);
+  const stock = unreadable?.get(petId);
+  return stock === undefined ? `pet ${petId} no longer exists` : unreadableText(petId, stock);
 }
 
 /** Reports whether the service does not have a pet; a pet with an unreliable stock exists. */

@@ -56,7 +56,7 @@ function planChange(change: Change, quantities: Stock, options: PlanOptions): Bu
   if (quantity !== undefined && quantity === expected) return rowOf(change, stock, stock, 'notEdited');
   const unreadable = quantities.unreadable?.get(petId);
   if (unreadable !== undefined) {
-    const error = { code: unreadableStock, message: unreadableText(unreadable) };
+    const error = { code: unreadableStock, message: unreadableText(petId, unreadable) };
     return rowOf(change, undefined, quantity, 'failed', error);
   }
   const outdated = quantities.outdated?.get(petId);

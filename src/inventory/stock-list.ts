@@ -31,10 +31,6 @@ export class StockList {
     return this.items.find(({ petId }, index) => petId === this.items[index - 1]?.petId)?.petId;
   }
 
-  without(petIds: { readonly size: number; has(petId: bigint): boolean }): StockList {
-    return petIds.size === 0 ? this : new StockList(this.items.filter(({ petId }) => !petIds.has(petId)));
-  }
-
   /**
    * Yields the differences of two lists, by pet id, in batches.
    * @param only the field to compare of pets in both lists; undefined for all fields

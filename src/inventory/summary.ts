@@ -1,3 +1,4 @@
+import type { Quantity } from './item-fields.ts';
 import type { ItemBatches } from './items.ts';
 import { compareStatuses, petStatuses } from './statuses.ts';
 
@@ -35,21 +36,17 @@ export async function summarize(batches: ItemBatches): Promise<Summary> {
   return { pets, units, byStatus };
 }
 
-/** Adds plain numbers, because that is fast, and carries the sum into a bigint before it would lose a unit. */
+/** Adds plain numbers, because that is fast, and in a bigint what the sum can't take. */
 class Counter {
   #pets = 0;
   #small = 0;
   #carried = 0n;
 
-  add(quantity: number): void {
+  add(quantity: Quantity): void {
     this.#pets += 1;
-    const sum = this.#small + quantity;
-    if (Number.isSafeInteger(sum)) {
-      this.#small = sum;
-    } else {
-      this.#carried += BigInt(this.#small);
-      this.#small = quantity;
-    }
+    const sum = typeof quantity === 'number' ? this.#small + quantity : Number.NaN;
+    if (Number.isSafeInteger(sum)) this.#small = sum;
+    else this.#carried += BigInt(quantity);
   }
 
   total(): Total {

@@ -1,4 +1,5 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
+import type { Quantity } from '../inventory/item-fields.ts';
 import { grouped } from '../inventory/items.ts';
 import type { Paint } from './terminal.ts';
 import type { Column, Row, Scalar } from './view.ts';
@@ -30,7 +31,7 @@ export function differenceColumn(title: string): Column {
  * Returns the value for `differenceColumn`; null if the stock is the same, or unknown on one side. It is a bigint,
  * because the difference may exceed what a number represents exactly.
  */
-export function differenceOf(before: number | undefined, after: number | undefined): bigint | null {
+export function differenceOf(before: Quantity | undefined, after: Quantity | undefined): bigint | null {
   const difference = before === undefined || after === undefined ? 0n : BigInt(after) - BigInt(before);
   return difference === 0n ? null : difference;
 }

@@ -1,6 +1,6 @@
 import type { Client, ReadOptions } from '../api/client.ts';
 import { eachPicked } from '../inventory/filter.ts';
-import { type InventoryItem, PetQuantities, type UnreadableItem } from '../inventory/items.ts';
+import { type InventoryItem, PetQuantities } from '../inventory/items.ts';
 import type { Limits } from '../rate-limit/limits.ts';
 import type { Clock } from '../shared/clock.ts';
 import { FailureError } from '../shared/errors.ts';
@@ -52,19 +52,17 @@ export async function readQuantities(
 ): Promise<PetQuantities> {
   const quantities = new PetQuantities();
   let isEmpty = true;
-  const onUnreadable = (item: UnreadableItem) => {
-    isEmpty = false;
-    if (petIds.has(item.petId)) quantities.unreadable.set(item.petId, item);
-  };
   const noting = async function* () {
-    for await (const items of client.scanInventory({ ...options, onUnreadable })) {
+    for await (const items of client.scanInventory(options)) {
       if (items.length > 0) isEmpty = false;
       if (onEachItem !== undefined) for (const item of items) onEachItem(item);
       yield items;
     }
   };
   await eachPicked(noting(), petIds, (item) => {
-    quantities.set(item.petId, item.quantity);
+    const { petId, quantity } = item;
+    if (typeof quantity === 'number') quantities.set(petId, quantity);
+    else quantities.unreadable.set(petId, quantity);
     onItem?.(item);
   });
   if (isEmpty && mustHaveItems) {

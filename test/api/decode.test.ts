@@ -55,25 +55,9 @@ describe('decoding items and lists', () => {
     ...['null', '"7"', '7.5', '9223372036854775808', '-9223372036854775809', '1e999999999', '[7]'].map((petId): Row => {
       return [`{"petId":${petId},"quantity":3,"status":"sold"}`, '"petId"', ' is not an int64'];
     }),
-    ...['"3"', 'null'].map((quantity): Row => {
+    ...['"3"', 'null', '3.5', '9'.repeat(41)].map((quantity): Row => {
       return [`{"petId":7,"quantity":${quantity},"status":"sold"}`, '"quantity"', ' is not an integer'];
     }),
-    ['{"petId":7,"quantity":3.5,"status":"sold"}', '"quantity" of pet 7', ' is 3.5, which is not an integer'],
-    [
-      '{"petId":7,"quantity":9007199254740992,"status":"sold"}',
-      '"quantity" of pet 7',
-      ' is 9007199254740992, which is out of range',
-    ],
-    [
-      `{"petId":7,"quantity":${'9'.repeat(40)},"status":"sold"}`,
-      '"quantity" of pet 7',
-      ` is ${'9'.repeat(40)}, which is out of range`,
-    ],
-    [
-      `{"petId":7,"quantity":${'9'.repeat(41)},"status":"sold"}`,
-      '"quantity" of pet 7',
-      ` is ${'9'.repeat(40)}…, which is out of range`,
-    ],
     ...['null', '1', '["sold"]'].map((status): Row => {
       return [`{"petId":7,"quantity":3,"status":${status}}`, '"status"', ' is not a string'];
     }),
@@ -82,6 +66,13 @@ describe('decoding items and lists', () => {
     await expectNonsense(() => item(text), `is not valid: ${field} in the response${fault}`, 'item');
     const told = `is not valid: ${field} in item 2 of the response${fault}`;
     await expectNonsense(() => items(`[{"petId":1,"quantity":1,"status":"sold"},${text}]`), told, 'list');
+  });
+
+  test('takes a quantity beyond the safe integers of a list, but not as that of a written item', async () => {
+    const text = '{"petId":7,"quantity":9007199254740992,"status":"sold"}';
+    expect(await items(`[${text}]`)).toEqual([{ petId: 7n, quantity: 9007199254740992n, status: 'sold' }]);
+    const told = 'is not valid: the stock of pet 7 is 9007199254740992, which is out of range';
+    await expectNonsense(() => item(text), told, 'item');
   });
 
   test.each(['"petId":07,"quantity":3', '"petId":7,"quantity":03'])('rejects %s as invalid JSON', async (fields) => {

@@ -44,20 +44,6 @@ async function openReader(
   return { ...rig, error: read().catch((reason) => reason) };
 }
 
-test('rejects a list with an unreadable stock unless the caller handles it', async () => {
-  const list = '[{"petId":1,"quantity":2,"status":"sold"},{"petId":7,"quantity":3.5,"status":"sold"}]';
-  const { client } = await openClient([answer(200, list), answer(200, list)]);
-  const read = async (options?: Parameters<typeof client.scanInventory>[0]) => {
-    const found: InventoryItem[] = [];
-    for await (const batch of client.scanInventory(options)) found.push(...batch);
-    return found.map(({ petId }) => petId);
-  };
-  await expect(read()).rejects.toThrow('"quantity" of pet 7 in item 2 of the response is 3.5, which is not an integer');
-  const leftOut: bigint[] = [];
-  expect(await read({ onUnreadable: ({ petId }) => leftOut.push(petId) })).toEqual([1n]);
-  expect(leftOut).toEqual([7n]);
-});
-
 describe('a long inventory list', () => {
   test('yields batches of a list before the list has ended', async () => {
     let end = () => {};
@@ -137,7 +123,7 @@ describe('a list that breaks off after its first batch', () => {
   });
 
   test('does not request the list again after a body that is cut short', async () => {
-    const message = `The response to GET /inventory broke off after ${bytes} bytes, so the list is incomplete: other side closed`;
+    const message = `The response to GET /inventory broke off, so the list is incomplete: other side closed`;
     const cut = begin((response) => response.destroy(), { 'content-length': '9000000' });
     await expectBroken(cut, { name: 'UnavailableError', message });
   });
@@ -157,7 +143,7 @@ describe('a list that breaks off after its first batch', () => {
     const { server, error } = await openReader(first, (seen) => {
       if (seen >= 2 * many) cut();
     });
-    const message = expect.stringMatching(/broke off after [0-9,]+ bytes, so the list is incomplete: /);
+    const message = expect.stringMatching(/broke off, so the list is incomplete: /);
     expect(await error).toMatchObject({ name: 'UnavailableError', message });
     expect(server.requests).toHaveLength(1);
   });

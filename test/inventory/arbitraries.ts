@@ -11,7 +11,11 @@ export const statuses = fc.oneof(
 /** Items that are often equal in one field, so that ties are common. */
 export const items: fc.Arbitrary<InventoryItem> = fc.record({
   petId: fc.oneof(fc.bigInt({ min: 0n, max: 5n }), petIds),
-  quantity: fc.oneof(fc.integer({ min: -2, max: 9 }), fc.maxSafeInteger()),
+  quantity: fc.oneof(
+    fc.integer({ min: -2, max: 9 }),
+    fc.maxSafeInteger(),
+    fc.bigInt({ min: 2n ** 53n, max: 2n ** 63n }),
+  ),
   status: statuses,
 });
 

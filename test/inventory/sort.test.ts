@@ -59,7 +59,7 @@ test.each(['none', 0, 3, 5000] as const)('sorts many items (limit: %s)', async (
   for (const key of ['quantity', 'status'] as const) {
     const sorted = await itemsOf(sortItems(batchesOf(items, 4096), { key, descending: true, limit }));
     // Compares the ids as one text, because comparing so many values one by one takes seconds.
-    const ids = (some: typeof items) => some.map(({ petId }) => petId).join();
+    const ids = (some: readonly InventoryItem[]) => some.map(({ petId }) => petId).join();
     expect(ids(sorted) === ids(plainly(items, key, true).slice(0, limit))).toBe(true);
   }
 });

@@ -111,7 +111,7 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
   try {
     connection = await invocation.connections.connect();
     // Reads the start of the list, because the login page of a network also returns 200. The rest is not needed.
-    for await (const _items of connection.client.scanInventory({ onUnreadable: () => {} })) break;
+    for await (const _items of connection.client.scanInventory()) break;
     return { findings: { reachable: true, keyAccepted: true, ...seen() } };
   } catch (thrown) {
     if (!(thrown instanceof PetstockError)) throw thrown;

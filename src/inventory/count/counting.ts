@@ -63,7 +63,7 @@ interface ScanChoice {
 export interface CountKnown {
   readonly codes: BarCodes;
   /**
-   * The stock of each pet when the count began; undefined for a pet whose stock was unreadable. The map itself is
+   * The stock of each pet when the count began; undefined for a stock beyond the safe integers. The map itself is
    * undefined if the list of pets was not read yet.
    */
   readonly stock: ReadonlyMap<bigint, number | undefined> | undefined;

@@ -80,10 +80,7 @@ describe('errors in a list', () => {
     [`[${one}] x`, 'is not valid JSON at byte 43'],
     [`[${one},{"é":1,"petId":01}]`, 'is not valid JSON at byte 59'],
     [`[${one},{"petId":1,"petId":2,"quantity":1,"status":"a"}]`, 'is not valid JSON at byte 54'],
-    [
-      `[${one},${one.replace('2', '1.5')}]`,
-      'is not valid: "quantity" of pet 1 in item 2 of the response is 1.5, which is not an integer',
-    ],
+    [`[${one},${one.replace('2', '1.5')}]`, 'is not valid: "quantity" in item 2 of the response is not an integer'],
     [`[${one},{}]`, 'is not valid: "petId" in item 2 of the response is missing'],
     [`[${one},null]`, 'is not valid: item 2 is not an object'],
     [`{"items":[${one}]}`, 'is not an array of inventory items'],

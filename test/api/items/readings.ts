@@ -11,7 +11,7 @@ export const operation = { name: 'GET /inventory' };
 /** Returns the items that are read in parts from a body in pieces. */
 export async function read(pieces: readonly Uint8Array[], partLength = 1): Promise<InventoryItem[]> {
   const items: InventoryItem[] = [];
-  for await (const part of readItems(pieces, operation, { partLength })) items.push(...part);
+  for await (const part of readItems(pieces, operation, partLength)) items.push(...part);
   return items;
 }
 
@@ -19,8 +19,8 @@ export async function read(pieces: readonly Uint8Array[], partLength = 1): Promi
 export function parse(body: Uint8Array): InventoryItem[] {
   const list = decodeJson(decodeUtf8(body), operation, itemBounds);
   if (!Array.isArray(list)) throw new FailureError('not a list');
-  const decoder = itemDecoder(operation, undefined);
-  return list.flatMap((item: Json) => decoder.exact(item) ?? []);
+  const decoder = itemDecoder(operation);
+  return list.map((item: Json) => decoder.exact(item));
 }
 
 /** Returns what was read, or `refused` if it is refused. */

@@ -9,7 +9,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { define, type OptionsOf, optionRows } from '../command.ts';
 import { exportFormat, requireHeader } from '../export-format.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
-import { requireWhole, scanStock, UnreadablePets } from './stock.ts';
+import { scanStock } from './stock.ts';
 
 const exportOptions = optionRows(
   ['--spreadsheet', "write the file for a spreadsheet in the system's language, with every digit of ids"],
@@ -36,8 +36,7 @@ export const exportCommand = define({
     const format = exportFormat(invocation, file, 'csv');
     const delimiter = delimiterOf(invocation, flags, format);
     const { client } = await invocation.connections.connect();
-    const unreadable = new UnreadablePets();
-    const stock = scanStock(invocation, client, unreadable);
+    const stock = scanStock(invocation, client);
     const counts = { pets: 0 };
     const { globals, target } = invocation;
     const { spreadsheet = false, force = false } = flags;
@@ -56,7 +55,6 @@ export const exportCommand = define({
     const done = () =>
       `${counted(counts.pets, 'pet')} written to ${file === '-' ? 'stdout' : file}. Edit the column "quantity", then run: ${next}`;
     await exportTo(invocation, file, text, { force, done });
-    requireWhole(invocation, unreadable);
   },
 });
 

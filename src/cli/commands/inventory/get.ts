@@ -5,7 +5,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { define } from '../command.ts';
 import { anyText, fieldsOption, repeated } from '../kinds.ts';
 import { petIdsOf } from '../option-values.ts';
-import { findItems, requireWhole, UnreadablePets } from './stock.ts';
+import { findItems, requireFound } from './stock.ts';
 
 export const getCommand = define({
   summary: 'show the stock level of one or more pets',
@@ -34,9 +34,8 @@ export const getCommand = define({
     await invocation.results.requireFields(inventoryListView([], options));
     const { client } = await invocation.connections.connectToRead();
     const asked = new Set(petIds);
-    const unreadable = new UnreadablePets();
     const rounded = new RoundedIds(asked);
-    const items = await findItems(invocation, client, asked, unreadable, rounded);
+    const items = await findItems(invocation, client, asked, rounded);
     const found = petIds.flatMap((petId) => items.get(petId) ?? []);
     const [first] = found;
     if (texts.length + code.length > 1) {
@@ -44,8 +43,8 @@ export const getCommand = define({
     } else if (first !== undefined) {
       await invocation.results.print(inventoryItemView(first, options));
     }
-    const absent = [...asked].filter((petId) => !items.has(petId));
-    requireWhole(invocation, unreadable, { absent, rounded, errors, matters: ({ petId }) => asked.has(petId) });
+    const missing = [...asked].filter((petId) => !items.has(petId));
+    requireFound(invocation, missing, errors, rounded);
   },
 });
 

@@ -1,6 +1,6 @@
-import { type FilterCriteria, filtered, firstItems, mayMeet, removeFound } from '../../../inventory/filter.ts';
+import { type FilterCriteria, filtered, firstItems } from '../../../inventory/filter.ts';
 import { fieldNames, type ShownField, shownFields, textFields } from '../../../inventory/item-fields.ts';
-import type { ItemBatches, UnreadableItem } from '../../../inventory/items.ts';
+import type { ItemBatches } from '../../../inventory/items.ts';
 import { sortItems } from '../../../inventory/sort.ts';
 import { parseFields } from '../../../output/fields.ts';
 import { inventoryListView, stockPage, summaryView } from '../../../output/inventory-view.ts';
@@ -11,7 +11,7 @@ import { define, type OptionsOf, optionRows } from '../command.ts';
 import { fieldsOptionOf, known, listOf, oneOf, quantity, required, wholeNumber } from '../kinds.ts';
 import { chosenPets, petIdsOf } from '../option-values.ts';
 import { type TextOptions, textOptions, textsOf } from './field-filters.ts';
-import { requireWhole, scanStock, UnreadablePets } from './stock.ts';
+import { requireFound, scanStock } from './stock.ts';
 
 const listOptions = optionRows(
   ...textOptions('only pets with one of these'),
@@ -58,15 +58,13 @@ export const listCommand = define({
     );
     const named = options.name === undefined ? [] : [{ petIds: await chosenPets(invocation, { name: options.name }) }];
     const { client } = await invocation.connections.connectToRead();
-    const unreadable = new UnreadablePets();
-    const scanned = scanStock(invocation, client, unreadable);
     const missing = new Set(selection.petIds);
     const criteria: FilterCriteria[] = [
       selection.criteria,
       ...(options.low ? [{ low: await invocation.lowLevels() }] : []),
       ...named,
     ];
-    const found = filtered(removeFound(scanned, missing), criteria);
+    const found = filtered(scanStock(invocation, client), criteria, missing);
     if (options.summary) {
       const { summarize } = await import('../../../inventory/summary.ts');
       await invocation.results.print(summaryView(await summarize(found)));
@@ -80,8 +78,7 @@ export const listCommand = define({
       const view = inventoryListView(arrange(found, selection), { ...remarks, names, fields, page });
       await invocation.results.print(view);
     }
-    const matters = (item: UnreadableItem) => criteria.every((each) => mayMeet(item, each));
-    requireWhole(invocation, unreadable, { absent: [...missing], errors, matters });
+    requireFound(invocation, [...missing], errors);
   },
 });
 

@@ -1,4 +1,3 @@
-import { readItems } from '../../../api/read-items.ts';
 import { readStockList } from '../../../change-files/read-stock-list.ts';
 import { StockList } from '../../../inventory/stock-list.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
@@ -9,7 +8,7 @@ import type { Context } from '../../context.ts';
 import { faultyFile, readNamedFile } from '../../input-file.ts';
 import type { NamedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { scanStock, type UnreadablePets } from './stock.ts';
+import { scanStock } from './stock.ts';
 
 export type Side =
   | { readonly kind: 'environment'; readonly name: string; readonly target: NamedTarget }
@@ -20,14 +19,14 @@ export type Side =
  * Returns the stock of one side.
  * @throws UsageError for a file that can't be read or has errors, FailureError if a service lists a pet twice
  */
-export async function readSide(invocation: Invocation, side: Side, unreadable: UnreadablePets): Promise<StockList> {
+export async function readSide(invocation: Invocation, side: Side): Promise<StockList> {
   if (side.kind === 'file') {
     return readFile(invocation.context, side.file).catch((error) => {
       throw unreadableSide(side.file, error);
     });
   }
   const list = await invocation.connections.at(side.target, ({ client }) =>
-    StockList.gather(scanStock(invocation, client, unreadable)),
+    StockList.gather(scanStock(invocation, client)),
   );
   const repeated = list.repeated();
   if (repeated === undefined) return list;
@@ -35,9 +34,6 @@ export async function readSide(invocation: Invocation, side: Side, unreadable: U
 }
 
 async function readFile(context: Context, file: string): Promise<StockList> {
-  const list = await readJsonFile(context, file);
-  // If a pet appears twice, `readStockList` reports on which lines.
-  if (list !== undefined && list.repeated() === undefined) return list;
   const name = file === '-' ? undefined : file;
   const result = await readStockList(readNamedFile(file, context), { name, format: undefined });
   if (result.ok) return result.list;
@@ -50,38 +46,4 @@ function unreadableSide(file: string, error: unknown): unknown {
   const meant = didYouMean(file, environmentNames);
   if (!(error instanceof UsageError) || systemCode(error.cause) !== 'ENOENT' || meant === '') return error;
   return error.with({ message: `${error.message}, nor an environment of that name.${meant}` });
-}
-
-const lineEnd = 0x0a;
-const comma = 0x2c;
-
-/**
- * Reads the output of `list -o json` or `ndjson`, several times as fast as `readStockList`. Returns undefined for any
- * other file.
- */
-async function readJsonFile(context: Context, file: string): Promise<StockList | undefined> {
-  const isLines = /\.(ndjson|jsonl)$/i.test(file);
-  if (!isLines && !/\.json$/i.test(file)) return undefined;
-  const chunks = readNamedFile(file, context);
-  try {
-    return await StockList.gather(readItems(isLines ? asArray(chunks) : chunks, { name: file }));
-  } catch (error) {
-    if (error instanceof FailureError) return undefined;
-    throw error;
-  }
-}
-
-/** Yields lines of JSON as the elements of an array. A blank line makes the array invalid. */
-async function* asArray(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield Buffer.from('[');
-  let isBetween = false;
-  for await (const chunk of chunks) {
-    if (isBetween) yield Buffer.from(',');
-    // A line end that ends a chunk separates two lines only if another chunk follows.
-    isBetween = chunk.at(-1) === lineEnd;
-    const lines = isBetween ? chunk.subarray(0, -1) : chunk;
-    for (let at = lines.indexOf(lineEnd); at !== -1; at = lines.indexOf(lineEnd, at + 1)) lines[at] = comma;
-    yield lines;
-  }
-  yield Buffer.from(']');
 }

@@ -1,6 +1,5 @@
 import { filtered, hasTexts, type Texts } from '../../../inventory/filter.ts';
-import { counted, grouped, isLow, type LowLevels, unreadableText } from '../../../inventory/items.ts';
-import { KnownStock, type StockPoll } from '../../../inventory/known-stock.ts';
+import { counted, grouped, isLow, type LowLevels } from '../../../inventory/items.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
 import { formatDuration } from '../../../output/time.ts';
 import type { WatchReading } from '../../../output/watch-view.ts';
@@ -11,7 +10,6 @@ import { AuthError, FailureError, PetstockError, serviceQuotes } from '../../../
 import { sentence } from '../../../shared/parsed.ts';
 import { targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { UnreadablePets } from './stock.ts';
 
 export interface WatchOptions {
   /** Milliseconds from one check to the next. */
@@ -74,10 +72,10 @@ function createChangeFilter({ texts, low: onlyLow }: WatchOptions, low: LowLevel
 class Watch {
   readonly #pace: Pace;
   readonly #end: number;
-  readonly #known = new KnownStock();
+  /** The stock at the last successful check. */
+  #before = StockList.empty;
   longestId = 0n;
   #successfulChecks = 0;
-  #unreadable: ReadonlySet<bigint> = new Set();
   #checkedAt = 0;
   #faultSince: number | undefined;
   /**
@@ -113,18 +111,19 @@ class Watch {
     if (now - this.#checkedAt > maxPollMs && now < this.#end) this.#checkedAt = now;
     if (found === undefined) return [];
     this.#successfulChecks += 1;
-    if (this.#successfulChecks > 1) return this.#known.changes(found);
-    this.#known.begin(found);
+    const before = this.#before;
+    this.#before = found;
+    if (this.#successfulChecks > 1) return StockList.differences(before, found);
     await this.#begin(found);
-    return this.options.now ? StockList.differences(StockList.empty, found.list) : [];
+    return this.options.now ? StockList.differences(before, found) : [];
   }
 
-  async #begin({ list, unreadable }: StockPoll): Promise<void> {
+  async #begin(list: StockList): Promise<void> {
     const { messages, target } = this.invocation;
     const { petIds = [], interval } = this.options;
     this.longestId = list.longestId;
     const present = new Set(this.options.petIds && list.items.map(({ petId }) => petId));
-    const missing = [...petIds].filter((petId) => !present.has(petId) && !unreadable.has(petId));
+    const missing = [...petIds].filter((petId) => !present.has(petId));
     if (missing.length > 0) {
       const more = missing.length > maxNamed ? ` and ${grouped(missing.length - maxNamed)} more` : '';
       await messages.warn(`These pets are not in the list yet: ${missing.slice(0, maxNamed).join(', ')}${more}`);
@@ -137,7 +136,7 @@ class Watch {
    * Reads the list once.
    * @returns undefined after an error, or if the time is over
    */
-  async #tryRead(): Promise<StockPoll | undefined> {
+  async #tryRead(): Promise<StockList | undefined> {
     const { messages, context } = this.invocation;
     const { clock, interrupted } = context;
     const controller = new AbortController();
@@ -168,23 +167,16 @@ class Watch {
     }
   }
 
-  async #read(signal: AbortSignal): Promise<StockPoll> {
-    const { connections, messages } = this.invocation;
+  async #read(signal: AbortSignal): Promise<StockList> {
     const { petIds } = this.options;
-    const { client } = await connections.connect();
-    const unreadable = new UnreadablePets();
-    const batches = client.scanInventory({ once: true, signal, onUnreadable: unreadable.add });
+    const { client } = await this.invocation.connections.connect();
+    const batches = client.scanInventory({ once: true, signal });
     const list = await StockList.gather(filtered(batches, [{ petIds }]));
     const repeated = list.repeated();
     if (repeated !== undefined) {
       throw new FailureError(`The response to GET /inventory is not valid: pet ${repeated} appears twice`);
     }
-    for (const item of unreadable.values()) {
-      if (this.#unreadable.has(item.petId) || petIds?.has(item.petId) === false) continue;
-      await messages.warn(`${unreadableText(item)}: its changes are not reported until it can be read`);
-    }
-    this.#unreadable = new Set(unreadable.keys());
-    return { list, unreadable };
+    return list;
   }
 
   async #fault(error: PetstockError): Promise<void> {

@@ -2,7 +2,6 @@ import { type BarCodes, noBarCodes } from '../../../../inventory/bar-codes.ts';
 import { type CountEvent, Counting, type ScanQuestion } from '../../../../inventory/count/counting.ts';
 import { codeText } from '../../../../inventory/count/scan-line.ts';
 import type { CountMode } from '../../../../inventory/count/tally.ts';
-import type { UnreadableItem } from '../../../../inventory/items.ts';
 import { countHelp, modeName, sumText } from '../../../../output/count-text.ts';
 import { localMinute } from '../../../../output/time.ts';
 import {
@@ -196,10 +195,9 @@ function requireCounted({ tally, mistakes }: Counting, name: string): void {
  */
 async function stockOf({ invocation, connection }: RunAccess) {
   const stock = new Map<bigint, number | undefined>();
-  const onUnreadable = ({ petId }: UnreadableItem) => void stock.set(petId, undefined);
   try {
-    for await (const items of connection.client.scanInventory({ onUnreadable })) {
-      for (const { petId, quantity } of items) stock.set(petId, quantity);
+    for await (const items of connection.client.scanInventory()) {
+      for (const { petId, quantity } of items) stock.set(petId, typeof quantity === 'number' ? quantity : undefined);
     }
     return stock;
   } catch (error) {

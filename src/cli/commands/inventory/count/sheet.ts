@@ -1,6 +1,5 @@
 import { noBarCodes } from '../../../../inventory/bar-codes.ts';
 import { compareIds } from '../../../../inventory/item-fields.ts';
-import type { UnreadableItem } from '../../../../inventory/items.ts';
 import { nameColumn, numberColumn } from '../../../../output/columns.ts';
 import { localMinute } from '../../../../output/time.ts';
 import type { Column, Row } from '../../../../output/view.ts';
@@ -34,8 +33,7 @@ export async function printSheet(invocation: Invocation): Promise<void> {
   const codes = new Map<bigint, string[]>();
   for (const [code, petId] of pets) codes.set(petId, [...(codes.get(petId) ?? []), code]);
   const petIds = new Set<bigint>();
-  const onUnreadable = ({ petId }: UnreadableItem) => void petIds.add(petId);
-  for await (const items of client.scanInventory({ onUnreadable })) {
+  for await (const items of client.scanInventory()) {
     for (const { petId } of items) petIds.add(petId);
   }
   const rows = [...petIds].sort(byNameIn(names)).map((petId): Row => {
