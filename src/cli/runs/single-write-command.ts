@@ -14,6 +14,8 @@ import { noteUndoOf, type RunAccess } from './run-access.ts';
 export interface SingleOptions {
   /** Whether to read the stock first. With a delta or an expected stock, it is read anyway. */
   readonly readsFirst: boolean;
+  /** A fact for the question, if the same delta was written before under the same ref. */
+  readonly earlier: string | undefined;
   /** Called with the item before it is shown. */
   check(item: InventoryItem): Promise<void>;
 }
@@ -32,7 +34,7 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
   const { readsFirst } = options;
   const isUndoable = readsFirst || dependsOnStock(write) || (await knownBefore(access, write.petId)) !== undefined;
   const end = await writeOne(access.connection, write, {
-    ...singleWriteHooks(access),
+    ...singleWriteHooks(access, options.earlier),
     readsFirst,
     onItem: (item) => {
       if (item.petId === write.petId) seen = item;
@@ -58,10 +60,10 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
 }
 
 /**
- * Creates hooks that, on a terminal, ask for confirmation if the setting `confirm` is `always`, the stock goes below
- * zero, or the change is large. Elsewhere they only warn of a stock below zero.
+ * Creates hooks that, on a terminal, ask for confirmation if the setting `confirm` is `always`, the delta was written
+ * before under its ref, the stock goes below zero, or the change is large. Elsewhere they only warn of a stock below zero.
  */
-function singleWriteHooks(access: RunAccess): SingleWriteHooks {
+function singleWriteHooks(access: RunAccess, earlier: string | undefined): SingleWriteHooks {
   const { context, messages, questions, config, target } = access.invocation;
   const { interrupted } = context;
   const onInterrupt = () =>
@@ -73,14 +75,14 @@ function singleWriteHooks(access: RunAccess): SingleWriteHooks {
     asks: (row) => {
       const { before, after = 0 } = row;
       const isBelow = after < 0 && (before === undefined || after < before);
-      if (questions.willAsk()) return asksAlways || isBelow || isLarge(row);
+      if (questions.willAsk()) return asksAlways || earlier !== undefined || isBelow || isLarge(row);
       // A script is not stopped, because the service specifies no bounds.
       if (isBelow) void messages.warn(`The stock of pet ${row.petId} goes below 0, to ${row.after}`);
       return false;
     },
     ask: async (row) => {
       const known = row.before === undefined ? await knownBefore(access, row.petId) : undefined;
-      const facts = isLarge(row) ? ['a large change'] : [];
+      const facts = [...(isLarge(row) ? ['a large change'] : []), ...(earlier === undefined ? [] : [earlier])];
       if (known !== undefined) facts.push('according to the history');
       const asked = { ...row, before: row.before ?? known };
       const names = await access.invocation.petNames();

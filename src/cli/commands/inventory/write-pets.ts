@@ -1,3 +1,4 @@
+import type { Change } from '../../../inventory/change.ts';
 import { parseDelta, parseQuantity } from '../../../inventory/items.ts';
 import { mayBeName } from '../../../inventory/pet-names.ts';
 import { isPetStatus } from '../../../inventory/statuses.ts';
@@ -19,7 +20,11 @@ const writeOptions = optionRows(
   ['--dry-run', 'show the plan and write nothing'],
 );
 
-type WriteFlags = OptionsOf<typeof writeOptions> & { readonly expect?: number; readonly readFirst?: boolean };
+type WriteFlags = OptionsOf<typeof writeOptions> & {
+  readonly expect?: number;
+  readonly readFirst?: boolean;
+  readonly again?: boolean;
+};
 
 export const setCommand = define({
   summary: 'set the stock of one pet',
@@ -57,7 +62,11 @@ export const adjustCommand = define({
     'Reads the stock of one pet, adds the delta, sets the sum, and shows before and after. Sends two requests. ' +
     'Commands that share the state take turns, and all of their changes count. But the service can only set stock, so a change made ' +
     `elsewhere between the two requests is overwritten. For several pets see petstock inventory apply.\n\n${experimental}`,
-  options: [['--expect <n>', 'write only if the stock is n (otherwise exit code 7)', quantity], ...writeOptions],
+  options: [
+    ['--expect <n>', 'write only if the stock is n (otherwise exit code 7)', quantity],
+    ...writeOptions,
+    ['--again', 'write the delta although the pet was already changed under the same --ref'],
+  ],
   examples: [
     ['petstock inventory adjust 4 +5', 'five have arrived'],
     ['petstock inventory adjust 4 -2 --reason "returned to breeder"'],
@@ -76,6 +85,7 @@ async function writePet(invocation: Invocation, verb: Verb, options: WriteFlags,
   const [set, delta] = verb === 'set' ? [value, undefined] : [undefined, value];
   const change = { line: 1, petId, quantity: set, delta, expected, reason, ref };
   const command = `inventory ${verb}`;
+  const earlier = await appliedBefore(invocation, change, options);
   if (options.dryRun) {
     const { planWrite } = await import('./plan-write.ts');
     return planWrite(invocation, command, change);
@@ -86,11 +96,26 @@ async function writePet(invocation: Invocation, verb: Verb, options: WriteFlags,
     { ...change, command },
     {
       readsFirst: readsFirst(invocation, options),
+      earlier,
       check: async (item) => {
         if (!isPetStatus(item.status)) await (await import('./stock.ts')).warnOfStatus(invocation, item);
       },
     },
   );
+}
+
+/**
+ * Looks in the history for the same delta under the same ref.
+ * @returns a clause for the question; undefined if there is none
+ * @throws UsageError if there is one, and neither the user nor `--again` decides
+ */
+async function appliedBefore(invocation: Invocation, change: Change, { again = false }: WriteFlags) {
+  if (change.delta === undefined || change.ref === undefined) return undefined;
+  const { AppliedBefore } = await import('../../runs/applied-before.ts');
+  const access = { invocation, connection: await invocation.connections.connect({ writes: true }) };
+  const names = (await invocation.shopCodes())?.names;
+  const before = new AppliedBefore(access, [change], { file: undefined, again, skipApplied: false, names });
+  return before.check([change]);
 }
 
 /**

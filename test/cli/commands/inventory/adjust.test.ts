@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { openShop, test } from '../../../support/shop.ts';
+import { confirming, openShop, stockOf, test } from '../../../support/shop.ts';
 
 const largest = '9223372036854775807';
 
@@ -52,3 +52,24 @@ test.for(['adjust 4 +1', 'set 4 40'])(
     expect(await shop.json('history list --json')).toMatchObject([{ state: 'done', counts: { applied: 1 } }]);
   },
 );
+
+test('refuses a delta under a ref under which the pet was changed, unless --again decides', async ({ shop }) => {
+  const { run } = await shop.json('inventory adjust 4 +5 --ref D-1 --json');
+  const adjust = (words: string) => `inventory adjust 4 ${words}`;
+  for (const words of ['+5 --ref D-1', '5 --ref=d-1', '+5 --ref D-1 --dry-run', '+6 --ref D-1']) {
+    const stderr = await shop.refused(adjust(words));
+    expect(stderr).toContain(`4: +5 by run ${run.slice(-4)} at`);
+    expect(stderr).toContain(`Hint: petstock history show ${run}\n`);
+  }
+  expect(await shop.refused('inventory apply - --yes', { stdin: 'petId,delta,ref\n4,5,D-1\n' })).toContain('ref "D-1"');
+  for (const words of ['+1 --ref D-2', '+1', '+1', '+5 --ref D-1 --again']) await shop.exits(adjust(words), 0);
+  const { asked, prompts } = confirming(false, true);
+  const terminal = { terminal: 200, prompts };
+  expect((await shop.run(adjust('+5 --ref D-1'), terminal)).code).toBe(2);
+  expect(asked[0]).toBe(
+    'Pet 4 in staging: 52 → 57 (+5), 1 pet was already changed under ref "D-1". Write this change?',
+  );
+  expect((await shop.run(adjust('+5 --ref D-1'), terminal)).code).toBe(0);
+  expect((await stockOf(shop)).get('4')).toBe(57);
+  await shop.exits('undo --last --yes', 0);
+});
