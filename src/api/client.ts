@@ -35,11 +35,7 @@ export interface CheckedHead {
   readonly failure: PetstockError | undefined;
 }
 
-export interface RawResponse extends CheckedHead {
-  readonly body: Uint8Array;
-}
-
-export interface ReadOptions extends Pick<Outgoing, 'permit' | 'beforeRetry'> {
+export interface ReadOptions extends Pick<Outgoing, 'permit'> {
   /** Whether to leave retries to the caller. */
   readonly once?: boolean | undefined;
   /** Aborts the request, before or after it was sent. By default the client's own signal aborts it. */
@@ -49,13 +45,8 @@ export interface ReadOptions extends Pick<Outgoing, 'permit' | 'beforeRetry'> {
 }
 
 export interface UpdateOptions {
-  /**
-   * If set, at most one request is sent, with this permit, and only its timeout aborts it. Otherwise the request is
-   * admitted, and repeated only after a redirect, or if it was certainly not carried out (after a 429, or if it was not
-   * sent); the client's own signal aborts it.
-   */
-  readonly permit?: Permit | undefined;
-  /** The time limit of each request, in milliseconds. Default: that of the client. */
+  readonly permit: Permit;
+  /** The time limit of the request, in milliseconds. Default: that of the client. */
   readonly timeout?: number | undefined;
 }
 
@@ -68,12 +59,13 @@ export interface Client {
    */
   scanInventory(options?: ReadOptions): AsyncIterable<readonly InventoryItem[]>;
   /**
-   * Sets the stock of one pet with `PATCH /inventory/{petId}`. The request is never repeated after an unknown outcome.
+   * Sets the stock of one pet with `PATCH /inventory/{petId}`. Sends at most one request, which only its timeout aborts,
+   * and follows no redirect.
    * @returns the item that the service returned
    * @throws PermitExpiredError if the given permit has expired and nothing was sent; otherwise errors that tell what is
    * certain: `notCarriedOut`, `status` (there was a response), `mayBeInFlight`
    */
-  updateInventory(petId: bigint, quantity: number, options?: UpdateOptions): Promise<WrittenItem>;
+  updateInventory(petId: bigint, quantity: number, options: UpdateOptions): Promise<WrittenItem>;
   /** Sends an operation whose response the specification does not define. */
   getPayload<Values extends object>(operation: Operation<Values>, values: Values): Promise<Payload>;
   /**
@@ -82,14 +74,8 @@ export interface Client {
    */
   probe(): Promise<void>;
   /**
-   * Sends any request. A status of 400 or above is returned, not thrown. Only a 429 is thrown, once
-   * no further wait is allowed.
-   * @param path the path below the base URL, with a leading slash
-   * @throws FailureError for a response body of more than 16 MiB, or a redirect that can't be followed
-   */
-  request(method: string, path: string, body?: string | Uint8Array): Promise<RawResponse>;
-  /**
-   * Like `request`, but passes on a body of any length as it arrives. Errors after its first chunk are not retried.
+   * Sends any request, and passes on a body of any length as it arrives. A status of 400 or above is returned, not
+   * thrown. Only a 429 is thrown, once no further wait is allowed. Errors after the first chunk are not retried.
    * @param give called with each chunk and awaited; the timeout is paused meanwhile
    */
   stream(
@@ -124,23 +110,20 @@ export function createClient(options: ClientOptions): Client {
   const unending: AttemptOptions = { ...sending, interrupted: undefined };
   const headers = headersOf(options);
   const headersOfBody = { ...headers, 'content-type': 'application/json' };
-  const call = <T>(outgoing: Call, use: (response: ReceivedResponse) => Promise<T>): Promise<T> =>
-    sendCall(outgoing, use).catch((error) => {
+  const redacted = <T>(sending: Promise<T>): Promise<T> =>
+    sending.catch((error) => {
       throw redactError(error, redact);
     });
+  const call = <T>(outgoing: Call, use: (response: ReceivedResponse) => Promise<T>): Promise<T> =>
+    redacted(sendCall(outgoing, use));
   const sendCall = <T>(
     { method, path, body, headers: own, signal, timeout = options.timeout, ...tries }: Call,
     use: (response: ReceivedResponse) => Promise<T>,
   ): Promise<T> => {
-    const url = options.baseUrl + path;
-    const kind = kindOf(method);
     const sent = { ...(body === undefined ? headers : headersOfBody), ...own };
-    const { permit } = tries;
-    if (permit !== undefined && kind !== 'read') {
-      return sendOnce({ method, url, headers: sent, body, kind, permit }, { ...unending, timeout }, use);
-    }
+    const request = { method, url: options.baseUrl + path, headers: sent, body, kind: kindOf(method) };
     const tried = { ...sending, timeout, interrupted: signal ?? sending.interrupted };
-    return send({ method, url, headers: sent, body, kind, ...tries }, tried, use);
+    return send({ ...request, ...tries }, tried, use);
   };
   const getInventory = <T>(read: ReadOptions, use: (response: ReceivedResponse) => Promise<T>): Promise<T> =>
     call({ ...operations.listInventory, ...read }, async (response) => {
@@ -163,15 +146,26 @@ export function createClient(options: ClientOptions): Client {
         throw redactError(incompleteError(error, name), redact);
       }
     },
-    updateInventory(petId, quantity, options = {}) {
+    updateInventory(petId, quantity, { permit, timeout = options.timeout }) {
       const operation = operations.updateInventory;
       const { path, name } = requestOf(operation, { petId });
+      const { method } = operation;
       const body = JSON.stringify({ quantity });
-      return call({ method: operation.method, path, body, ...options }, async (response) => {
-        if (!isOk(response)) throw await errorOf(response);
-        const bytes = await response.bytes({ most: maxBodyBytes.item, of: name });
-        return decodeItemOf(bytes, { ...operation, name });
-      });
+      const request = {
+        method,
+        url: options.baseUrl + path,
+        headers: headersOfBody,
+        body,
+        kind: 'write',
+        permit,
+      } as const;
+      return redacted(
+        sendOnce(request, { ...unending, timeout }, async (response) => {
+          if (!isOk(response)) throw await errorOf(response);
+          const bytes = await response.bytes({ most: maxBodyBytes.item, of: name });
+          return decodeItemOf(bytes, { ...operation, name });
+        }),
+      );
     },
     getPayload(operation, values) {
       const { path, name } = requestOf(operation, values);
@@ -182,8 +176,6 @@ export function createClient(options: ClientOptions): Client {
       });
     },
     probe: () => getInventory({}, async () => {}),
-    request: (method, path, body) =>
-      call({ method, path, body }, (response) => rawResponse(response, `${method} ${path}`)),
     stream: (outgoing, give) => call(outgoing, (response) => streamResponse(response, give)),
   };
 }
@@ -206,11 +198,6 @@ function headersOf({ key, userAgent }: ClientOptions): Readonly<Record<string, s
     'accept-encoding': 'gzip, deflate, br',
     'user-agent': userAgent,
   };
-}
-
-async function rawResponse(response: ReceivedResponse, of: string): Promise<RawResponse> {
-  const body = await response.bytes({ most: maxBodyBytes.payload, of });
-  return { ...headOf(response, body), body };
 }
 
 async function streamResponse(

@@ -10,11 +10,6 @@ import { withServiceMessage } from './failures.ts';
 export interface Outgoing extends Omit<AttemptedRequest, 'isLast'> {
   /** The permit of the first attempt; further attempts are admitted separately. */
   readonly permit?: Permit | undefined;
-  /**
-   * Releases the permits that were admitted together with this one, because a further attempt might wait for them
-   * forever. It is called before each further attempt.
-   */
-  readonly beforeRetry?: (() => Promise<void>) | undefined;
   /** Whether to leave retries after a 429, a 5xx or a network error to the caller. */
   readonly once?: boolean | undefined;
 }
@@ -154,7 +149,6 @@ class Tries {
   /** @throws the error of the last attempt, if there is no further one; FailureError after too many redirects */
   async prepareNext(end: Exclude<AttemptResult<unknown>, { kind: 'done' }>): Promise<void> {
     if (this.#request.once && (end.kind === 'refused' || end.kind === 'failed')) throw end.error;
-    await this.#request.beforeRetry?.();
     if (end.kind === 'moved') this.#follow(end.url);
     if (end.kind === 'refused') this.#last = end.error;
     if (end.kind === 'failed') await this.#waitForRetry(end.error, end.retryAfter);

@@ -34,8 +34,4 @@ export interface TransportOptions {
  * Sends one request and resolves with the head of the response. Doesn't retry, redirect or decode.
  * @throws errors of the network; the signal's reason if it is aborted
  */
-export interface Transport {
-  (request: HttpRequest): Promise<HttpResponse>;
-  /** Closes the kept-alive connections. No request may be in flight. */
-  close?(): void;
-}
+export type Transport = (request: HttpRequest) => Promise<HttpResponse>;

@@ -26,7 +26,7 @@ export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Tra
   const opening = open();
   // Every request rejects with the same error.
   opening.catch(() => {});
-  const send = async (request: HttpRequest): Promise<HttpResponse> => {
+  return async (request) => {
     const dispatcher = await opening;
     // undici considers a connection free one turn after its response has ended: a request sent at once would open a
     // second connection.
@@ -39,13 +39,6 @@ export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Tra
     // Without `await`, returning would take two more turns of the microtask queue.
     return await handler.response;
   };
-  const close = () => {
-    opening.then(
-      (dispatcher) => dispatcher.destroy(),
-      () => {},
-    );
-  };
-  return Object.assign(send, { close });
 }
 
 type Controller = Dispatcher.DispatchController;

@@ -69,11 +69,22 @@ export function createClientRig(options: ClientRigOptions) {
     expect(deadlines.size).toBe(0);
     expect(getEventListeners(interrupted, 'abort')).toEqual([]);
   });
+  const permit = () => limits.admitOne(new AbortController().signal);
   return {
     client,
+    update: async (quantity: number, petId = 7n) => client.updateInventory(petId, quantity, { permit: await permit() }),
+    /** Sends any request, and collects the body of its response. */
+    request: async (method: string, path: string, body?: string) => {
+      const chunks: Uint8Array[] = [];
+      const head = await client.stream(
+        { method, path, body },
+        async (chunk) => void chunks.push(Uint8Array.from(chunk)),
+      );
+      return { ...head, body: Buffer.concat(chunks) };
+    },
     limits,
     clock,
-    permit: () => limits.admitOne(new AbortController().signal),
+    permit,
     /** When each request was sent, by the monotonic clock, from 0 for the first. */
     sentAt: () => times.map((time) => time - (times[0] ?? 0)),
     list: async () => {

@@ -13,9 +13,9 @@ describe('requests of the client', () => {
   };
 
   test('sends exactly the documented headers, and only the quantity in a PATCH', async () => {
-    const { server, list, client } = await openClient([answer(200, stock), answer(200, item)]);
+    const { server, list, update } = await openClient([answer(200, stock), answer(200, item)]);
     await list();
-    await client.updateInventory(9223372036854775807n, -3);
+    await update(-3, 9223372036854775807n);
     const headers = { ...always, host: server.origin.slice('http://'.length) };
     expect(server.requests).toEqual([
       { method: 'GET', path: '/v1/inventory', headers, body: '' },
@@ -29,9 +29,9 @@ describe('requests of the client', () => {
   });
 
   test('sends any request and returns its response byte for byte', async () => {
-    const { server, client } = await openClient([answer(200, Buffer.from([0, 255, 10]), { 'x-a': ['1', '2'] })]);
+    const { server, request } = await openClient([answer(200, Buffer.from([0, 255, 10]), { 'x-a': ['1', '2'] })]);
     const body = '{ "quantity" : 3 }\n';
-    const raw = await client.request('PUT', '/inventory/7?dry=1&a=%20', body);
+    const raw = await request('PUT', '/inventory/7?dry=1&a=%20', body);
     expect(raw).toMatchObject({ status: 200, headers: { 'x-a': ['1', '2'] }, failure: undefined });
     expect([...raw.body]).toEqual([0, 255, 10]);
     expect(server.requests[0]).toMatchObject({ method: 'PUT', path: '/v1/inventory/7?dry=1&a=%20', body });
@@ -44,8 +44,8 @@ describe('requests of the client', () => {
       return [method, answer(204, '', { 'content-encoding': 'gzip' })];
     }),
   ])('returns an empty body for %s, and sends no content type', async (method, answerer) => {
-    const { server, client } = await openClient([answerer]);
-    expect((await client.request(method, '/inventory')).body).toHaveLength(0);
+    const { server, request } = await openClient([answerer]);
+    expect((await request(method, '/inventory')).body).toHaveLength(0);
     expect(server.requests[0]?.headers['content-type']).toBeUndefined();
   });
 });

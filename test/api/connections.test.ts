@@ -7,7 +7,7 @@ import { answer, hangInBody, item, stock, until } from './server.ts';
 
 test('reuses a connection after a response of any status if its body was read', async () => {
   const compressed = await promisify<string, Buffer>(gzip)(stock);
-  const { server, client, list } = await openClient([
+  const { server, list, request, update } = await openClient([
     answer(200, stock),
     answer(200, compressed, { 'content-encoding': 'gzip' }),
     answer(204),
@@ -21,12 +21,12 @@ test('reuses a connection after a response of any status if its body was read', 
   ]);
   await list();
   await list();
-  await client.request('DELETE', '/inventory/7');
+  await request('DELETE', '/inventory/7');
   await list().catch(() => {});
   await list().catch(() => {});
   await list();
   expect(server.requests).toHaveLength(9);
-  for (let quantity = 0; quantity < 100; quantity += 1) await client.updateInventory(7n, quantity);
+  for (let quantity = 0; quantity < 100; quantity += 1) await update(quantity);
   expect(server.requests).toHaveLength(109);
   expect(server.connections.opened).toBe(1);
 });
@@ -49,9 +49,9 @@ test('closes the connection if a body was not read to its end', async () => {
 
 test('leaves no reference on an abort signal that outlives 100 requests', async () => {
   const { signal } = new AbortController();
-  const { server, client } = await openClient([answer(200, item)], { interrupted: signal });
+  const { server, update } = await openClient([answer(200, item)], { interrupted: signal });
   for (let round = 0; round < 10; round += 1) {
-    await Promise.all(Array.from({ length: 10 }, () => client.updateInventory(7n, round)));
+    await Promise.all(Array.from({ length: 10 }, () => update(round)));
   }
   expect(server.requests).toHaveLength(100);
   // AbortSignal.any would keep a reference for each request in one of Node's own sets, which are not of the class Set.

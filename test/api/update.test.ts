@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { type ErrorDetails, InterruptedError } from '../../src/shared/errors.ts';
-import { openShop } from '../support/shop.ts';
 import { createClientRig, openClient } from './client-rig.ts';
 import { type Answerer, answer, hang, item, raw, reset, resetInBody, truncated, until } from './server.ts';
 
@@ -33,81 +32,56 @@ test.each<[string, Answerer, Facts]>([
   ['HTML', answer(200, '<html>'), answered()],
   ['JSON of another shape', answer(200, '{}'), answered()],
 ])('sends an update once, and reports whether it may be in flight after %s', async (_what, answerer, facts) => {
-  for (const hasPermit of [false, true]) {
-    const { server, client, clock, permit } = await openClient([answerer, ok]);
-    const options = hasPermit ? { permit: await permit() } : {};
-    await expect(client.updateInventory(7n, 3, options)).rejects.toMatchObject(facts);
-    expect(server.requests).toHaveLength(1);
-    expect(clock.sleeps).toEqual([]);
-  }
+  const { server, update, clock } = await openClient([answerer, ok]);
+  await expect(update(3)).rejects.toMatchObject(facts);
+  expect(server.requests).toHaveLength(1);
+  expect(clock.sleeps).toEqual([]);
 });
 
 test('reports a response as unreadable if it begins with an unrequested 100 Continue', async () => {
   const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n';
-  const { server, client } = await openClient([raw(`${early}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}`), ok]);
+  const { server, update } = await openClient([raw(`${early}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}`), ok]);
   const { origin } = new URL(server.url);
-  await expect(client.updateInventory(7n, 3)).rejects.toMatchObject({
+  await expect(update(3)).rejects.toMatchObject({
     ...onItsWay,
     message: `The response header of the service at ${origin} can't be read: the response began with a "100 Continue" that was not requested`,
   });
 });
 
-describe('an update without a permit', () => {
-  test('retries an update that could not be sent if the caller gave no permit', async () => {
-    const { client, sentAt } = createClientRig({ url: 'http://127.0.0.1:1/v1' });
-    await expect(client.updateInventory(7n, 3)).rejects.toMatchObject({ notCarriedOut: true, mayBeInFlight: false });
-    expect(sentAt()).toHaveLength(5);
-  });
-
-  test('resends an update after a 429, and reports that it may be in flight after a reset', async () => {
-    const { client, sentAt } = await openClient([refusal, ok, refusal, reset], { random: 0 });
-    expect(await client.updateInventory(7n, 3)).toMatchObject({ quantity: 3 });
-    expect(sentAt()).toEqual([0, 5000]);
-    await expect(client.updateInventory(7n, 3)).rejects.toMatchObject(onItsWay);
-  });
-
-  test('sends an update once if its response was dropped', async () => {
-    const { service, clock } = await openShop({ faults: ['PATCH /inventory/*:first=1:commit-then-drop'] });
-    const { client } = createClientRig({ url: service.url, key: service.key, clock });
-    await expect(client.updateInventory(9007199254740993n, 5)).rejects.toMatchObject(onItsWay);
-    expect(service.journal().map(({ method }) => method)).toEqual(['PATCH']);
-  });
-
-  test('does not resend a raw PATCH after a reset', async () => {
-    const { server, client } = await openClient([reset, ok]);
-    await expect(client.request('PATCH', '/inventory/7', '{"quantity":3}')).rejects.toMatchObject(onItsWay);
-    expect(server.requests).toHaveLength(1);
-  });
+test('does not resend a raw PATCH after a reset', async () => {
+  const { server, request } = await openClient([reset, ok]);
+  await expect(request('PATCH', '/inventory/7', '{"quantity":3}')).rejects.toMatchObject(onItsWay);
+  expect(server.requests).toHaveLength(1);
 });
 
-describe('an update with a permit', () => {
+describe('an update', () => {
   test.each([
     ['connection', 'http://127.0.0.1:1/v1'],
     ['such host', 'https://service.invalid/v1'],
   ])('reports that an update was not carried out if there is no %s', async (_what, url) => {
-    const { client, permit, sentAt } = createClientRig({ url });
+    const { sentAt, update } = createClientRig({ url });
     const facts = { kind: 'unavailable', status: undefined, notCarriedOut: true, mayBeInFlight: false };
-    await expect(client.updateInventory(7n, 3, { permit: await permit() })).rejects.toMatchObject(facts);
+    await expect(update(3)).rejects.toMatchObject(facts);
     expect(sentAt()).toHaveLength(1);
   });
 
   test('reports that an update was not carried out after a 429, and sends a later one', async () => {
-    const { client, permit, sentAt } = await openClient([refusal, ok], { random: 0 });
-    await expect(client.updateInventory(7n, 3, { permit: await permit() })).rejects.toMatchObject({
+    const { sentAt, update } = await openClient([refusal, ok], { random: 0 });
+    await expect(update(3)).rejects.toMatchObject({
       kind: 'rate-limited',
       status: 429,
       notCarriedOut: true,
       mayBeInFlight: false,
       retryAfterSeconds: 5,
     });
-    await client.updateInventory(7n, 3);
+    await update(3);
     expect(sentAt()).toEqual([0, 5000]);
   });
 
-  test.each([301, 303, 307])('does not follow a %i redirect of an update with a permit', async (status) => {
-    const { server, client, permit } = await openClient([answer(status, '', { location: '/v1/stock/7' }), ok]);
-    const update = client.updateInventory(7n, 3, { permit: await permit() });
-    await expect(update).rejects.toMatchObject({ kind: 'failure', status, notCarriedOut: false });
+  test.each([301, 303, 307])('does not follow a %i redirect of an update', async (status) => {
+    const { server, update } = await openClient([answer(status, '', { location: '/v1/stock/7' }), ok]);
+    const updating = update(3);
+    await expect(updating).rejects.toMatchObject({ kind: 'failure', status, notCarriedOut: false });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -123,9 +97,9 @@ describe('an update with a permit', () => {
     'reports that an update may be in flight after a time-out (interrupted: %s)',
     async (isInterrupted) => {
       const interrupted = new AbortController();
-      const { server, client, permit, clock } = await openClient([hang], { interrupted: interrupted.signal });
-      const update = client.updateInventory(7n, 3, { permit: await permit() });
-      const ended = expect(update).rejects.toMatchObject({ ...onItsWay, kind: 'unavailable' });
+      const { server, clock, update } = await openClient([hang], { interrupted: interrupted.signal });
+      const updating = update(3);
+      const ended = expect(updating).rejects.toMatchObject({ ...onItsWay, kind: 'unavailable' });
       await until(() => server.requests.length === 1);
       if (isInterrupted) interrupted.abort(new InterruptedError('the client lets it finish'));
       clock.expireDeadlines();

@@ -79,4 +79,3 @@ export function told(remaining: number, resetIn: number, now: number): Headers {
 
 export const ok = (headers: Headers = {}): ResponseHead => ({ status: 200, headers });
 export const refused = (headers: Headers = {}): ResponseHead => ({ status: 429, headers });
-export const unavailable = (seconds: string): ResponseHead => ({ status: 503, headers: { 'retry-after': seconds } });
