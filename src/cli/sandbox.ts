@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { RunningService, ServiceOptions } from '../service/index.ts';
+import { ownerOf } from '../settings/folders.ts';
+import { effectiveUser } from '../shared/account.ts';
 import { createFileAtomically } from '../shared/atomic-file.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
 import { readErrorReason, systemCode } from '../shared/file-error.ts';
 import { petstock, shellWord } from '../shared/hint.ts';
-import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
+import { makePrivateFolder, otherFolderHint, readPrivateFile, withFolderHint } from '../shared/private-files.ts';
 import { isSqliteError, sqliteCodeOf, sqliteCodes } from '../shared/sqlite-engine.ts';
 import type { Context } from './context.ts';
 
@@ -27,7 +29,8 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
   if (file !== inMemory) {
     const folder = dirname(resolve(file));
     // Another file may be in any folder, such as the mount point of a volume, which belongs to root.
-    if (file === sandboxFile(folders.state) || !existsSync(folder)) makePrivateFolder(folder);
+    if (file === sandboxFile(folders.state)) makeSandboxFolder(folders.state);
+    else if (!existsSync(folder)) makePrivateFolder(folder);
   }
   const key = options.key ?? (file === inMemory ? undefined : await sandboxKey(folders.state));
   return startService({ ...options, file, key, clock }).catch((cause) => {
@@ -62,8 +65,18 @@ function unusableFile(
 }
 
 function unusableFolder(folder: string, cause: unknown): FailureError {
-  const hint = `chmod u+rwx ${shellWord(folder)}`;
+  const isOurs = existsSync(folder) && ownerOf(folder) === effectiveUser();
+  const hint = isOurs ? `chmod u+rwx ${shellWord(folder)}` : otherFolderHint('state', folder);
   return new FailureError(`The sandbox in ${folder} can't be used: ${readErrorReason(cause)}`, { cause, hint });
+}
+
+/** Creates the folder of the sandbox of this user. @throws FailureError that hints at another folder */
+export function makeSandboxFolder(stateFolder: string): void {
+  try {
+    makePrivateFolder(stateFolder);
+  } catch (error) {
+    throw withFolderHint(error, 'state', stateFolder);
+  }
 }
 
 /** Reports whether an error means that a file is not a database, or that its content is not valid. */
@@ -102,7 +115,7 @@ export function sandboxFile(stateFolder: string): string {
  * @throws FailureError if the folder or the key belongs to another user, others can write to it, or it can't be read
  */
 export async function sandboxKey(stateFolder: string): Promise<string> {
-  makePrivateFolder(stateFolder);
+  makeSandboxFolder(stateFolder);
   const known = ownKey(stateFolder);
   if (known !== undefined) return known;
   const { generateKey } = await import('../service/index.ts');
@@ -133,7 +146,9 @@ function readKey(stateFolder: string) {
   try {
     return readPrivateFile(keyFileIn(stateFolder));
   } catch (cause) {
-    if (systemCode(cause) === undefined) throw cause;
+    const code = systemCode(cause);
+    if (code === 'ENOTDIR') return undefined;
+    if (code === undefined) throw cause;
     throw unusableFolder(stateFolder, cause);
   }
 }

@@ -1,11 +1,9 @@
-import { statSync } from 'node:fs';
 import path from 'node:path';
-import { effectiveUser, isOursOrRoots } from '../shared/account.ts';
 import { didYouMean } from '../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
 import { readErrorReason, systemCode } from '../shared/file-error.ts';
 import { type Parsed, parsed, problem, sentence } from '../shared/parsed.ts';
-import { type PrivateFile, readPrivateFile, requirePrivateFolder } from '../shared/private-files.ts';
+import { type PrivateFile, readPrivateFile, requirePrivateFolder, withFolderHint } from '../shared/private-files.ts';
 import { plainName } from '../shared/sanitize.ts';
 import { parseCommandLine } from './command-line.ts';
 import { parseBaseUrl, parseKey } from './key-and-url.ts';
@@ -99,20 +97,17 @@ export function readConfig(folder: string): ReadConfig {
 export function readContent(
   folder: string,
 ): { readonly content: unknown; readonly warning: string | undefined } | undefined {
-  // Root reads the folder of another user with that user's file: in a container, a folder of the machine is mounted.
-  const owner = effectiveUser() === 0 ? statSync(folder, { throwIfNoEntry: false })?.uid : undefined;
-  const mayBeRead = (uid: number) => isOursOrRoots(uid) || uid === owner;
-  requirePrivateFolder(folder, mayBeRead);
   const file = configFile(folder);
-  const found = readText(file, mayBeRead);
+  const found = readText(folder, file);
   return found && { content: parseJson(found.text, file), warning: found.warning };
 }
 
-function readText(file: string, mayBeRead: (uid: number) => boolean): PrivateFile | undefined {
+function readText(folder: string, file: string): PrivateFile | undefined {
   try {
-    return readPrivateFile(file, mayBeRead);
+    requirePrivateFolder(folder);
+    return readPrivateFile(file);
   } catch (error) {
-    if (error instanceof FailureError) throw error;
+    if (error instanceof FailureError) throw withFolderHint(error, 'config', folder);
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
     throw new UsageError(`The configuration file ${file} can't be read: ${readErrorReason(error)}.`, { cause: error });
   }

@@ -1,7 +1,7 @@
 import { closeSync, copyFileSync, existsSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { FailureError, PetstockError, UnavailableError } from '../shared/errors.ts';
-import { makePrivateFolder, otherFolderHint, privateLocation } from '../shared/private-files.ts';
+import { makePrivateFolder, privateLocation, withFolderHint } from '../shared/private-files.ts';
 import { awaitLock, isBusy } from '../shared/sqlite-engine.ts';
 import {
   configFile,
@@ -116,10 +116,7 @@ async function edit(target: ConfigTarget, name: string, editsFor: (config: Store
       return true;
     });
   } catch (error) {
-    if (error instanceof PetstockError) {
-      const isOfFolder = error instanceof FailureError && error.hint === undefined;
-      throw isOfFolder ? error.with({ hint: otherFolderHint('PETSTOCK_CONFIG_DIR', target.folder) }) : error;
-    }
+    if (error instanceof PetstockError) throw withFolderHint(error, 'config', target.folder);
     const reason = error instanceof Error ? error.message : String(error);
     throw new FailureError(`The configuration file ${file} could not be written: ${reason}. It was not changed.`, {
       cause: error,

@@ -20,6 +20,16 @@ export function isOwnGroup(gid: number): boolean {
   return process.getegid?.() === gid || process.getgroups?.().includes(gid) === true;
 }
 
+/** Returns the home folder of this user's account, whatever HOME is; undefined if there is no account. */
+export function accountHome(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch {
+    // A container may run under a number without an account.
+    return undefined;
+  }
+}
+
 /** Returns the user's name, for the history and for other users; undefined if there is none. */
 export function userOf(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const named = env.USER ?? env.LOGNAME ?? env.USERNAME;

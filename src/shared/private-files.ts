@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { effectiveUser, isOursOrRoots, isOwnGroup } from './account.ts';
+import { accountHome, effectiveUser, isOursOrRoots, isOwnGroup } from './account.ts';
 import { FailureError } from './errors.ts';
-import { fileErrorReason, systemCode } from './file-error.ts';
+import { fileErrorReason, readErrorReason, systemCode } from './file-error.ts';
 import { shellWord } from './hint.ts';
 
 const writableByOthers = 0o022;
@@ -33,13 +33,12 @@ export interface PrivateFile {
  * have created is neither read nor changed, because that user's key or address would be used.
  *
  * A symbolic link is followed, see `privateLocation`.
- * @param isAccepted whether the file may belong to this user
  * @returns undefined if the file does not exist
  * @throws FailureError for anything but a file, and for a file that belongs to another user (except root) or can be
  * written to by others; the error of `node:fs` if the file can't be read
  */
-export function readPrivateFile(given: string, isAccepted: IsAccepted = isOursOrRoots): PrivateFile | undefined {
-  const found = findOurs(given, isAccepted);
+export function readPrivateFile(given: string): PrivateFile | undefined {
+  const found = findOurs(given);
   if (found === undefined) return undefined;
   const text = readFileSync(found.path, 'utf8');
   return { text, warning: narrow(found.path, found.stats) };
@@ -58,16 +57,11 @@ export function readTrustedFile(given: string, most: number): string | undefined
   return readFileSync(found.path, 'latin1');
 }
 
-type IsAccepted = (owner: number) => boolean;
-
-function findOurs(
-  given: string,
-  isAccepted?: IsAccepted,
-): { readonly path: string; readonly stats: Stats } | undefined {
+function findOurs(given: string): { readonly path: string; readonly stats: Stats } | undefined {
   const path = privateLocation(given);
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
-  requireOurs(path, stats, isAccepted);
+  requireOurs(path, stats);
   return { path, stats };
 }
 
@@ -101,12 +95,14 @@ export function requirePrivateFile(path: string): void {
   if (found !== undefined) requireOurs(path, found);
 }
 
-function requireOurs(path: string, stats: Stats, isAccepted: IsAccepted = isOursOrRoots): void {
+function requireOurs(path: string, stats: Stats): void {
   const user = effectiveUser();
   if (stats.isSymbolicLink()) throw refusal(path, 'it is a symbolic link: put the file itself there');
   if (!stats.isFile()) throw refusal(path, stats.isDirectory() ? 'it is a folder, not a file' : 'it is not a file');
   if (user === undefined) return;
-  if (!isAccepted(stats.uid)) {
+  // In a container, root may read a mounted folder of a user, but in it no file of yet another user.
+  const isMounted = user === 0 && stats.uid === statSync(dirname(path)).uid;
+  if (!isOursOrRoots(stats.uid) && !isMounted) {
     throw refusal(path, `it belongs to another user (uid ${stats.uid}): use a file in a folder of your own`);
   }
   if ((stats.mode & writableByOthers) !== 0) {
@@ -149,18 +145,27 @@ export function narrowGroup(folder: string): string | undefined {
   }
 }
 
+/** The variable that names each folder. */
+const variables = { config: 'PETSTOCK_CONFIG_DIR', state: 'PETSTOCK_STATE_DIR' } as const;
+
 /**
  * Returns a POSIX shell command that makes petstock use another folder, which can be created: one below a folder of
- * another user, such as the mount point of a volume, or one in the home folder. It moves no files. Undefined if neither
- * can be written to.
- * @param variable the variable that names the folder
+ * another user, such as the mount point of a volume, or one in the home folder. It moves no files.
  */
-export function otherFolderHint(variable: string, folder: string): string | undefined {
-  if (mayCreateIn(folder) && statSync(folder).uid !== effectiveUser()) {
-    return `export ${variable}=${shellWord(join(folder, 'petstock'))}`;
-  }
-  const name = variable === 'PETSTOCK_STATE_DIR' ? '.petstock-state' : '.petstock-config';
-  return mayCreateIn(homedir()) ? `export ${variable}="$HOME/${name}"` : undefined;
+export function otherFolderHint(kind: keyof typeof variables, folder: string): string {
+  const name = `.petstock-${kind}`;
+  const account = accountHome();
+  let other = '<a folder that you can write to>';
+  if (mayCreateIn(folder) && statSync(folder).uid !== effectiveUser()) other = shellWord(join(folder, 'petstock'));
+  else if (mayCreateIn(homedir())) other = `"$HOME/${name}"`;
+  else if (account !== undefined && mayCreateIn(account)) other = shellWord(join(account, name));
+  return `export ${variables[kind]}=${other}`;
+}
+
+/** Returns an error about a folder with the hint to use another one, unless it has a hint. */
+export function withFolderHint(error: unknown, kind: keyof typeof variables, folder: string): unknown {
+  const lacksHint = error instanceof FailureError && error.hint === undefined;
+  return lacksHint ? error.with({ hint: otherFolderHint(kind, folder) }) : error;
 }
 
 function mayCreateIn(folder: string): boolean {
@@ -195,11 +200,11 @@ export function makePrivateFolder(path: string): void {
 
 /**
  * Rejects a folder that others can write to, because they could have put keys there. A missing folder is accepted, and
- * so is a folder of root (`/etc/petstock`).
- * @throws FailureError if it is not a folder, belongs to another user (except root), or can be written to by others
+ * so is a folder of root (`/etc/petstock`). Root reads the folders of all users.
+ * @throws FailureError if it is not a folder, belongs to another user, or can be written to by others
  */
-export function requirePrivateFolder(path: string, isAccepted: IsAccepted = isOursOrRoots): void {
-  check(path, isAccepted);
+export function requirePrivateFolder(path: string): void {
+  check(path, (owner) => isOursOrRoots(owner) || effectiveUser() === 0);
 }
 
 /**
@@ -229,7 +234,7 @@ function tryToMake(path: string): boolean {
   }
 }
 
-function check(path: string, isAccepted: IsAccepted): void {
+function check(path: string, isAccepted: (owner: number) => boolean): void {
   const link = statsOf(path, lstatSync);
   if (link === undefined) return;
   if (link.isSymbolicLink() && !isOursOrRoots(link.uid)) {
@@ -258,7 +263,7 @@ function statsOf(path: string, read: (path: string) => Stats): Stats | undefined
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw failure(path, fileErrorReason(error), error);
+    throw failure(path, readErrorReason(error), error);
   }
 }
 

@@ -87,7 +87,7 @@ export async function openStateFile(options: StateFileOptions, system = realSyst
   const { folder } = options;
   const hasOne = mayHaveState(folder);
   // In another folder, the history and limits of this one would be missing.
-  const hint = hasOne ? undefined : otherFolderHint('PETSTOCK_STATE_DIR', folder);
+  const hint = hasOne ? undefined : otherFolderHint('state', folder);
   try {
     makePrivateFolder(folder);
     if (await system.isOnNetwork(folder)) {
@@ -245,7 +245,7 @@ function versionOf(database: Database, file: string): number {
     throw damaged(file, 'it was emptied or truncated');
   }
   throw new FailureError(`${file} is not a petstock state`, {
-    hint: otherFolderHint('PETSTOCK_STATE_DIR', dirname(file)),
+    hint: otherFolderHint('state', dirname(file)),
   });
 }
 

@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { expect, test as plain } from 'vitest';
+import { afterEach, expect, test as plain, vi } from 'vitest';
 import { isRoot } from '../support/capabilities.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { openShop, test } from '../support/shop.ts';
@@ -49,4 +50,17 @@ plain.runIf(isRoot)('hints at a folder below the mount point of another user', a
     folders,
   });
   await shop.exits('inventory set 4 12', 0, [], { folders: { ...folders, state: join(mounted, 'petstock') } });
+});
+
+afterEach(() => vi.unstubAllEnvs());
+
+test('hints at the home of the account if HOME is no folder, and shows what needs none', async ({ shop }) => {
+  vi.stubEnv('HOME', '/dev/null');
+  const folders = { config: '/dev/null/config', state: '/dev/null/state' };
+  const hint = (name: string, folder: string) => `Hint: export ${name}=${join(userInfo().homedir, folder)}\n`;
+  const ofState = hint('PETSTOCK_STATE_DIR', '.petstock-state');
+  await shop.exits('inventory set 4 12', 1, ofState, { folders });
+  await shop.exits('--env sandbox inventory list', 1, ofState, { folders });
+  await shop.exits('config set low-stock 3', 1, hint('PETSTOCK_CONFIG_DIR', '.petstock-config'), { folders });
+  await shop.exits('limits', 0, [], { folders });
 });

@@ -2,9 +2,8 @@ import { existsSync, rmSync } from 'node:fs';
 import type { Stock, Store } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
-import { makePrivateFolder } from '../../../shared/private-files.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { inMemory, isDamage, sandboxFile, storageError } from '../../sandbox.ts';
+import { inMemory, isDamage, makeSandboxFolder, sandboxFile, storageError } from '../../sandbox.ts';
 
 /** The file that a command works on. */
 export interface ChosenFile {
@@ -40,7 +39,7 @@ export async function withStore<Result>(
   { stock, replacesDamaged = false }: Opening = {},
 ): Promise<Result> {
   const { openStore, seededStock } = await import('../../../service/index.ts');
-  if (isOwn) makePrivateFolder(context.folders.state);
+  if (isOwn) makeSandboxFolder(context.folders.state);
   const open = () => openStore(path, stock ?? seededStock());
   try {
     const store = await open().catch((error: unknown) => {
