@@ -70,9 +70,12 @@ export function createPrompts(streams: PromptStreams): Prompts {
   };
 }
 
-/** Reports whether an answer has a digit, so that it may be a bar code, scanned while a question was open. */
-function isScan(answer: string): boolean {
-  return /\d/.test(answer);
+/**
+ * Reports whether an answer has a digit, so that it may be a bar code, scanned while a question was open.
+ * @param typed the word that is expected; a word with digits can't be told from a scan
+ */
+export function isScan(answer: string, typed = ''): boolean {
+  return /\d/.test(answer) && !/\d/.test(typed);
 }
 
 /**

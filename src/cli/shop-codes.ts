@@ -189,11 +189,12 @@ export async function requireShopCodes(invocation: CodesKeeper, option: string):
 
 /**
  * Reads the codes from the file itself, never from the cache. Creates the sandbox's own file if it is missing.
+ * @param named a file that was named in place of the shop's
  * @throws UsageError if no file is set, or with every error in the file
  */
-export async function requireCodesNow(invocation: CodesKeeper, option: string) {
-  requireCodesFile(invocation, option);
-  const file = (await writableCodesFile(invocation)) ?? '';
+export async function requireCodesNow(invocation: CodesKeeper, option: string, named?: string) {
+  if (named === undefined) requireCodesFile(invocation, option);
+  const file = named ?? (await writableCodesFile(invocation)) ?? '';
   return { file, codes: await readCodesFile(file, invocation) };
 }
 

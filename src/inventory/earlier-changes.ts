@@ -125,25 +125,20 @@ export function countedBefore(
 const unpacking = 2 * 3600 * 1000;
 
 /**
- * Finds changes of counted pets that the count may lack: units that came in during the last two hours, and everything
- * that was written since the count began. A change before another stock-take of the pet is left out.
+ * Finds units of counted pets that came in during the last two hours: the count may lack them. Those before another
+ * stock-take of the pet are left out.
  * @param earlier the newest first
- * @param began when the count began; undefined if it is not known
  */
-export function changedNearby(
+export function incomingBefore(
   petIds: ReadonlySet<bigint>,
   earlier: readonly EarlierChange[],
-  { began, now }: { readonly began: number | undefined; readonly now: number },
+  now: number,
 ): readonly EarlierChange[] {
   const counted = new Set<bigint>();
   return earlier.filter((row) => {
     if (!petIds.has(row.petId) || counted.has(row.petId)) return false;
-    if (isStockTake(row)) {
-      counted.add(row.petId);
-      return false;
-    }
-    const isIncoming = changeOf(row) > 0 && row.at > now - unpacking;
-    return isIncoming || (began !== undefined && row.at >= began);
+    if (isStockTake(row)) counted.add(row.petId);
+    return !isStockTake(row) && changeOf(row) > 0 && row.at > now - unpacking;
   });
 }
 

@@ -14,7 +14,7 @@ const codes = {
   names: new Map([[6n, 'Guppy']]),
   units: new Map([['case-6', 6]]),
 };
-const stock = new Map(Array.from({ length: 30 }, (_, index) => [BigInt(index), 9]));
+const pets = new Set(Array.from({ length: 30 }, (_, index) => BigInt(index)));
 
 /** Lines of a person at a terminal: scans, ids, quantities, mistakes, answers and other words. */
 const typed = fc.constantFrom(
@@ -33,9 +33,9 @@ property(
   'keeps lines that count the same when the file is read in a script',
   [fc.array(typed, { maxLength: 40 })],
   (lines) => {
-    const counting = new Counting({ codes, stock });
+    const counting = new Counting({ codes, pets });
     const kept = lines.flatMap((line) => counting.take(line).kept);
-    const read = new Counting({ codes, stock });
+    const read = new Counting({ codes, pets });
     read.lookAhead(kept);
     for (const [index, line] of kept.entries()) read.take(line, { line: index + 1, asks: false });
     expect(read.mistakes).toEqual([]);
@@ -47,10 +47,10 @@ property(
   'keeps lines with which a count can go on at any point',
   [fc.array(typed, { maxLength: 30 }), fc.nat(30)],
   (lines, at) => {
-    const whole = new Counting({ codes, stock });
+    const whole = new Counting({ codes, pets });
     const kept: string[] = [];
     for (const line of lines.slice(0, at)) kept.push(...whole.take(line).kept);
-    const later = new Counting({ codes, stock });
+    const later = new Counting({ codes, pets });
     later.lookAhead(kept);
     for (const [index, line] of kept.entries()) later.take(line, { line: index + 1, asks: true });
     expect(later.question).toBe(undefined);
@@ -62,7 +62,7 @@ property(
   'counts nothing of a line with two meanings until it is answered',
   [fc.array(typed, { maxLength: 20 })],
   (lines) => {
-    const counting = new Counting({ codes, stock });
+    const counting = new Counting({ codes, pets });
     for (const line of lines) {
       const before = sumsOf(counting);
       const asked = counting.question;
@@ -87,7 +87,7 @@ property(
     ),
   ],
   (lines, [scan, what]) => {
-    const counting = new Counting({ codes, stock });
+    const counting = new Counting({ codes, pets });
     for (const line of lines) counting.take(line);
     const before = counting.tally.unitsOf(what);
     expect(counting.take(scan).kept).toContain(scan);
@@ -100,7 +100,7 @@ test('never counts a number beside scans in a script, wherever it stands', () =>
   fc.assert(
     fc.property(rest, rest, fc.integer({ min: 0, max: 999 }), (before, after, number) => {
       const lines = [...before, `${number}`, ...after];
-      const counting = new Counting({ codes, stock });
+      const counting = new Counting({ codes, pets });
       counting.lookAhead(lines);
       for (const [index, line] of lines.entries()) counting.take(line, { line: index + 1, asks: false });
       const hasScans = [...before, ...after].some((line) => line.startsWith('94'));

@@ -1,6 +1,7 @@
 import { UsageError } from '../../shared/errors.ts';
 import { quoted } from '../../shared/parsed.ts';
 import type { Context } from '../context.ts';
+import { isScan } from '../prompts.ts';
 import type { GlobalOptions } from './globals.ts';
 import type { Messages } from './messages.ts';
 
@@ -77,11 +78,6 @@ export class Questions {
     const { notDone = 'Nothing was written' } = question;
     throw new UsageError(`Not confirmed. ${notDone}`);
   }
-}
-
-/** Reports whether an answer has digits in a row where none are expected, so that it may be a bar code. */
-function isScan(answer: string, typed: string): boolean {
-  return /\d{3}/.test(answer) && !/\d/.test(typed);
 }
 
 /**

@@ -62,11 +62,8 @@ interface ScanChoice {
 
 export interface CountKnown {
   readonly codes: BarCodes;
-  /**
-   * The stock of each pet when the count began; undefined for a stock beyond the safe integers. The map itself is
-   * undefined if the list of pets was not read yet.
-   */
-  readonly stock: ReadonlyMap<bigint, number | undefined> | undefined;
+  /** The pets of the service; undefined if their list was not read yet. */
+  readonly pets: ReadonlySet<bigint> | undefined;
 }
 
 /** What was taken of a line. */
@@ -186,10 +183,10 @@ export class Counting {
   }
 
   #isBarCode(code: string): boolean {
-    const { codes, stock } = this.known;
+    const { codes, pets } = this.known;
     if (knownCode(codes, code) !== undefined) return true;
     const petId = petIdOfCode(code);
-    return isArticleNumber(code) && !(petId !== undefined && stock?.has(petId) === true);
+    return isArticleNumber(code) && !(petId !== undefined && pets?.has(petId) === true);
   }
 
   /**
@@ -360,9 +357,9 @@ export class Counting {
   }
 
   #petOf(code: string): bigint | undefined {
-    const { codes, stock } = this.known;
+    const { codes, pets } = this.known;
     const petId = petOfText(codes, code) ?? this.#onlyNamed(code);
-    return petId === undefined || stock === undefined || stock.has(petId) ? petId : undefined;
+    return petId === undefined || pets === undefined || pets.has(petId) ? petId : undefined;
   }
 
   #named(text: string): readonly bigint[] {

@@ -5,7 +5,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { capitalized } from '../../../shared/parsed.ts';
 import { addCodes, requireCodesNow, requireShopCodes } from '../../shop-codes.ts';
 import { type Command, define } from '../command.ts';
-import { fieldsOption } from '../kinds.ts';
+import { fieldsOption, files } from '../kinds.ts';
 import { petIdOf } from '../option-values.ts';
 import { printOutcome } from '../print-record.ts';
 
@@ -18,15 +18,16 @@ const add = define({
   },
   description:
     "Adds a line to the file of the setting `codes`, or else to the sandbox's own. Sends nothing, so it does not check whether the pet exists.",
+  options: [['--codes <file>', 'add it to this file, as `inventory count --codes` reads it', files('.csv')]],
   examples: [['petstock inventory codes add 4006381333931 42 "Red hamster"', 'a new product']],
-  run: async (invocation, _options, text: string, pet: string, name?: string) => {
+  run: async (invocation, options, text: string, pet: string, name?: string) => {
     // The code is read like those in the file.
     const code = readBarCode(text);
     const problem = codeProblem(code);
     if (problem !== undefined) throw new UsageError(capitalized(problem));
     const petId = await petIdOf(invocation, pet);
     const { messages, context } = invocation;
-    const { file, codes } = await requireCodesNow(invocation, 'codes add');
+    const { file, codes } = await requireCodesNow(invocation, 'codes add', options.codes);
     const [added] = await addCodes(file, [{ code, petId, name: name?.trim() }], context);
     if (added === undefined) await messages.note(`${code} is already in ${file}, for pet ${petId}.`);
     else if (added.code === '') await messages.note(`Added the name of pet ${petId} to ${file}.`);

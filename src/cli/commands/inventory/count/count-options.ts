@@ -79,7 +79,8 @@ export function parseCountFlags(
  * @param file the file to count; undefined for stdin or a new file
  * @param changes options to add, to replace, or to leave out (undefined)
  */
-export function countCommand(invocation: Invocation, file: string | undefined, changes: FlagValues = {}): string {
+export function countLine(invocation: Invocation, file: string | undefined, changes: FlagValues = {}): string {
   const words = ['inventory', 'count', ...(file === undefined ? [] : [fileOperand(file)])];
-  return petstock`${commandLine(invocation, words, changes)}`;
+  const input = file === undefined && !invocation.context.stdin.isTerminal ? " < '<file>'" : '';
+  return petstock`${commandLine(invocation, words, changes)}` + input;
 }

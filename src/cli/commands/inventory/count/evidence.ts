@@ -1,14 +1,13 @@
 import type { Change } from '../../../../inventory/change.ts';
 import type { Counting } from '../../../../inventory/count/counting.ts';
-import { changedNearby, changeOf, countedBefore, type EarlierChange } from '../../../../inventory/earlier-changes.ts';
-import { counted, grouped } from '../../../../inventory/items.ts';
+import { changeOf, countedBefore, type EarlierChange, incomingBefore } from '../../../../inventory/earlier-changes.ts';
+import { counted, grouped, type Quantities } from '../../../../inventory/items.ts';
 import { petLine } from '../../../../output/count-text.ts';
 import { wrap } from '../../../../output/text-width.ts';
 import { localTime } from '../../../../output/time.ts';
 import { quoted } from '../../../../shared/parsed.ts';
 import { earlierChanges } from '../../../runs/applied-before.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
-import type { CountedChanges } from './count-plan.ts';
 
 /** How long ago another stock-take may be, in milliseconds. */
 const day = 24 * 3600 * 1000;
@@ -22,42 +21,36 @@ interface Doubt {
   readonly fact: string;
 }
 
-/** What is known of the count itself. */
-interface CountSource {
+/** A stock-take that is to be written. */
+interface StockTake {
+  readonly changes: readonly Change[];
+  readonly quantities: Quantities;
+  /** The pets that `--all` sets to 0; empty without it. */
+  readonly zeroed: readonly bigint[];
   /** The path of its file; undefined for stdin. */
   readonly file: string | undefined;
-  /** When it began; undefined if the file does not say. */
-  readonly began: number | undefined;
 }
 
 /**
- * Shows what the history and the list of pets hold against a stock-take: pets that another stock-take has set, that a
- * delivery has changed, whose stock has changed during the count, or that `--all` sets to 0 although they have no code.
- * Shown in any case, because a count that is wrong overwrites a stock that is right.
+ * Shows what the history and the codes hold against a stock-take: pets that another stock-take has set, units that came
+ * in shortly before, or pets that `--all` sets to 0 although no bar code counts them. Shown in any case, because a count
+ * that is wrong overwrites a stock that is right.
  * @returns clauses for the question
  */
 export async function showDoubts(
   run: RunAccess,
   counting: Counting,
-  { changes, stock, unscanned }: CountedChanges,
-  { file, began, all }: CountSource & { readonly all: boolean },
+  { changes, quantities, zeroed, file }: StockTake,
 ): Promise<readonly string[]> {
   const { messages, context } = run.invocation;
   const now = context.clock.now();
   const counts = new Map(changes.flatMap(({ petId, quantity }) => (quantity === undefined ? [] : [[petId, quantity]])));
-  const differing = differingPets(changes, stock.quantities);
-  const since = Math.min(began ?? now, now - day);
-  const earlier = await earlierChanges(run, { since, petIds: [...counts.keys()] });
-  const lastDay = earlier.filter(({ at }) => at > now - day);
-  const before = countedBefore(counts, lastDay, file);
-  const nearby = changedNearby(differing, earlier, { began, now });
-  const told = new Set([...before, ...nearby].map(({ petId }) => petId));
-  const others = [...differing].filter((petId) => !told.has(petId));
+  const differing = new Set([...counts].flatMap(([petId, units]) => (quantities.get(petId) === units ? [] : [petId])));
+  const earlier = await earlierChanges(run, { since: now - day, petIds: [...counts.keys()] });
   const doubts = [
-    doubtOfCounts(before, now),
-    doubtOfChanges(nearby, now),
-    doubtOfStock(counting, stock.quantities, others),
-    ...(all ? [doubtOfCodes(counting, unscanned, stock.quantities)] : []),
+    doubtOfCounts(countedBefore(counts, earlier, file), now),
+    doubtOfIncoming(incomingBefore(differing, earlier, now), now),
+    doubtOfCodes(counting, zeroed, quantities),
   ].filter(({ pets }) => pets.length > 0);
   const { names } = counting.known.codes;
   for (const { title, pets } of doubts) {
@@ -73,11 +66,6 @@ export async function showDoubts(
   return doubts.map(({ fact }) => fact);
 }
 
-/** Returns the pets whose count is not the stock that was just read. */
-function differingPets(changes: readonly Change[], stock: CountedChanges['stock']['quantities']): ReadonlySet<bigint> {
-  return new Set(changes.flatMap(({ petId, quantity }) => (stock.get(petId) === quantity ? [] : [petId])));
-}
-
 function doubtOfCounts(found: ReturnType<typeof countedBefore>, now: number): Doubt {
   return {
     title: `${were(found.length, 'set')} by another stock-take of the last day, which this one replaces. Two shelves of a pet are one count: cat a.txt b.txt | petstock inventory count`,
@@ -89,47 +77,29 @@ function doubtOfCounts(found: ReturnType<typeof countedBefore>, now: number): Do
   };
 }
 
-function doubtOfChanges(found: readonly EarlierChange[], now: number): Doubt {
-  const pets = new Set(found.map(({ petId }) => petId)).size;
-  const change = (row: EarlierChange) => `${changeOf(row) > 0 ? '+' : ''}${grouped(changeOf(row))}`;
+function doubtOfIncoming(found: readonly EarlierChange[], now: number): Doubt {
+  const pets = counted(new Set(found.map(({ petId }) => petId)).size, 'pet');
   return {
-    title: `${were(pets, 'changed')} by other commands while this was counted, or shortly before. Check that the count has these units`,
-    pets: found.map((row) => [
-      row.petId,
-      `${change(row)} by ${runText(row, now)}${row.ref === undefined ? '' : `, ${quoted(row.ref)}`}`,
-    ]),
-    fact: `${were(pets, 'changed')} meanwhile`,
-  };
-}
-
-function doubtOfStock(
-  { known }: Counting,
-  stock: CountedChanges['stock']['quantities'],
-  petIds: readonly bigint[],
-): Doubt {
-  const pets = petIds.flatMap((petId): [bigint, string][] => {
-    const [then, now] = [known.stock?.get(petId), stock.get(petId)];
-    return then === undefined || now === undefined || then === now
-      ? []
-      : [[petId, `${grouped(then)} → ${grouped(now)}`]];
-  });
-  return {
-    title: `The stock of ${counted(pets.length, 'pet')} has changed while you counted. Count ${pets.length === 1 ? 'it' : 'them'} again, with = 42 7`,
-    pets,
-    fact: `${were(pets.length, 'changed')} while you counted`,
+    title: `Units of ${pets} came in shortly before. Check that the count has them`,
+    pets: found.map((row) => {
+      const ref = row.ref === undefined ? '' : `, ${quoted(row.ref)}`;
+      return [row.petId, `+${grouped(changeOf(row))} by ${runText(row, now)}${ref}`];
+    }),
+    fact: `units of ${pets} came in before`,
   };
 }
 
 function doubtOfCodes(
   { known, hasBarCodes }: Counting,
-  unscanned: readonly bigint[],
-  stock: CountedChanges['stock']['quantities'],
+  zeroed: readonly bigint[],
+  quantities: StockTake['quantities'],
 ): Doubt {
   const coded = new Set(known.codes.pets.values());
-  const pets = hasBarCodes ? unscanned.filter((petId) => !coded.has(petId) && stock.get(petId) !== 0) : [];
+  const pets = hasBarCodes ? zeroed.filter((petId) => !coded.has(petId) && quantities.get(petId) !== 0) : [];
+  const [have, it] = pets.length === 1 ? ['has', 'it'] : ['have', 'them'];
   return {
-    title: `${counted(pets.length, 'pet')} that --all sets to 0 ${pets.length === 1 ? 'has' : 'have'} no bar code in the codes file, so no scan can count ${pets.length === 1 ? 'it' : 'them'}`,
-    pets: pets.map((petId) => [petId, `${grouped(stock.get(petId) ?? 0)} → 0`]),
+    title: `${counted(pets.length, 'pet')} that --all sets to 0 ${have} no bar code in the codes file, so no scan can count ${it}`,
+    pets: pets.map((petId) => [petId, `${grouped(quantities.get(petId) ?? 0)} → 0`]),
     fact: `${counted(pets.length, 'pet')} without a bar code`,
   };
 }

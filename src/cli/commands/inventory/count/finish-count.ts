@@ -1,27 +1,23 @@
 import { basename } from 'node:path';
-import type { BulkRow } from '../../../../inventory/change.ts';
+import type { BulkRow, Change } from '../../../../inventory/change.ts';
 import type { Counting } from '../../../../inventory/count/counting.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
+import { unknownLines, unknownRows } from '../../../../output/count-text.ts';
+import { plainPaint } from '../../../../output/terminal.ts';
 import { writeFileAtomically } from '../../../../shared/atomic-file.ts';
 import { NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../../shared/hint.ts';
 import { targetName } from '../../../../shared/target.ts';
 import { requireWithinGuards } from '../../../../writes/carry-out.ts';
+import { rethrowAsNothingWritten } from '../../../../writes/nothing-written.ts';
+import { everyPet, readStock, type Stock } from '../../../../writes/stock.ts';
 import { faultyFile } from '../../../input-file.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { AppliedBefore } from '../../../runs/applied-before.ts';
 import { performPlan } from '../../../runs/perform.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import { changeText, fileText, openFailedOut, requireChangeFile, type WriteRows } from '../written-change-file.ts';
-import { type CountOptions, countCommand } from './count-options.ts';
-import {
-  type CountedChanges,
-  changesOf,
-  countedChanges,
-  requireAllKnown,
-  showUnknown,
-  unknownText,
-} from './count-plan.ts';
+import { type CountOptions, countLine } from './count-options.ts';
 import { showDoubts } from './evidence.ts';
 
 export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
@@ -32,7 +28,6 @@ export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
 
 /** A count that is over. */
 interface EndedCount extends FinishOptions {
-  readonly source: { readonly file: string | undefined; readonly began: number | undefined };
   /** Called with the run, once it is recorded and before its first write. */
   readonly onBegun?: (run: string) => Promise<void>;
 }
@@ -67,7 +62,7 @@ export async function openOutputs(
  */
 export async function finishCount(run: RunAccess, counting: Counting, options: EndedCount): Promise<void> {
   const { invocation } = run;
-  const { mode, all = false, source } = options;
+  const { mode, all = false, file } = options;
   await requireRightLines(invocation, counting, options);
   const planned = { ...options, ref: options.ref ?? defaultRef(options) };
   const before = appliedBefore(run, counting, planned);
@@ -82,7 +77,9 @@ export async function finishCount(run: RunAccess, counting: Counting, options: E
     const kept = unscanned.length === 1 ? 'was not scanned and keeps its' : 'were not scanned and keep their';
     await invocation.messages.note(`${counted(unscanned.length, 'pet')} ${kept} stock.`);
   }
-  const doubts = mode === 'count' ? await showDoubts(run, counting, counts, { ...source, all }) : [];
+  const { changes, stock } = counts;
+  const stockTake = { changes, quantities: stock.quantities, zeroed: all ? unscanned : [], file };
+  const doubts = mode === 'count' ? await showDoubts(run, counting, stockTake) : [];
   const facts = [...doubts, ...(unknowns.size > 0 ? [`leaving out ${unknownText(unknowns)}`] : [])];
   await writeCounts(run, counting, counts, { ...planned, before, earlier, facts });
   if (unknowns.size === 0) return;
@@ -97,7 +94,7 @@ function defaultRef({ mode, file }: EndedCount): string | undefined {
 /** Returns the command that counts the same scans again, once their codes are known. */
 function againCommand(invocation: Invocation, { file, mode }: EndedCount): string {
   const isTyped = invocation.context.stdin.isTerminal;
-  return countCommand(invocation, file, {
+  return countLine(invocation, file, {
     ...(isTyped && { applyOnly: true }),
     ...(mode !== 'count' && { skipApplied: true, again: undefined }),
   });
@@ -110,12 +107,13 @@ function noneKnown(
   lines: readonly string[],
   codes: string | undefined,
 ): NotFoundError {
-  const [code = ''] = unknowns.keys();
-  // `codes add` extends the file of the setting, not the one of --codes.
-  const isAddable = invocation.hasCodes && codes === undefined;
-  const hint = isAddable
-    ? petstock`inventory codes add ${code.replace(/(?:, | \(pet ).*/, '')} ${'<petId>'}`
-    : petstock`config set codes ${codes ?? '<codes.csv>'}`;
+  const [unknown = ''] = unknowns.keys();
+  const code = unknown.replace(/(?:, | \(pet ).*/, '');
+  const file = codes === undefined ? [] : ['--codes', fileOperand(codes)];
+  const hint =
+    invocation.hasCodes || codes !== undefined
+      ? petstock`inventory codes add ${code} ${'<petId>'} ${file}`
+      : petstock`config set codes ${'<codes.csv>'}`;
   return new NotFoundError('No scanned code matches a pet. Nothing was written', { lines, hint });
 }
 
@@ -142,7 +140,7 @@ function appliedBefore(run: RunAccess, counting: Counting, options: EndedCount):
   return new AppliedBefore(run, changesOf(counting.tally.counts(), options), {
     ...{ again, skipApplied, names: counting.known.codes.names },
     file: to === undefined ? file : undefined,
-    skipCommand: () => countCommand(run.invocation, options.file, { skipApplied: true }),
+    skipCommand: () => countLine(run.invocation, options.file, { skipApplied: true }),
   });
 }
 
@@ -202,4 +200,90 @@ async function writeToFile(
   const differ = grouped(rows.filter(({ before, after }) => before !== after).length);
   await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')} (${differ} with a new stock).`);
   await messages.note(`To apply it: ${petstock`inventory apply ${fileOperand(to)} ${targetWords(target)}`}`);
+}
+
+/** The counted sums as changes, and what they depend on. */
+export interface CountedChanges {
+  readonly changes: readonly Change[];
+  readonly stock: Stock;
+  /** The units without a pet, by the description of their code. */
+  readonly unknowns: ReadonlyMap<string, number>;
+  /** The pets of the service that were not scanned; empty if the list of pets is not known. */
+  readonly unscanned: readonly bigint[];
+}
+
+type ChangeOptions = Pick<CountOptions, 'mode' | 'reason'> & { readonly ref: string | undefined };
+
+/** Returns sums as changes: as the new stock, or as deltas with `--add` and `--take`. */
+function changesOf(
+  units: Iterable<readonly [petId: bigint, units: number]>,
+  { mode, reason, ref }: ChangeOptions,
+): readonly Change[] {
+  const why = reason ?? { count: 'stock-take', add: 'scanned in', take: 'scanned out' }[mode];
+  return Array.from(units, ([petId, sum], index): Change => {
+    const quantity = mode === 'count' ? sum : undefined;
+    const delta = mode === 'count' ? undefined : mode === 'take' ? -sum : sum;
+    return { line: index + 1, petId, quantity, delta, expected: undefined, reason: why, ref };
+  });
+}
+
+/** Reads the stock, and returns the counted sums as changes. */
+async function countedChanges(
+  run: RunAccess,
+  counting: Counting,
+  { all = false, ...options }: ChangeOptions & Pick<CountOptions, 'all'>,
+): Promise<CountedChanges> {
+  const units = new Map(counting.tally.counts());
+  const asked = all ? everyPet : new Set(units.keys());
+  const stock = await readStock(run.connection, asked).catch(rethrowAsNothingWritten);
+  const { quantities } = stock;
+  const unusable = [quantities.unreadable, quantities.outdated].flatMap((bad) => [...(bad?.keys() ?? [])]);
+  const existing = new Set([...quantities.keys(), ...unusable]);
+  const unknowns = new Map(counting.tally.unknowns());
+  for (const [petId, quantity] of units) {
+    if (existing.has(petId)) continue;
+    units.delete(petId);
+    const codes = counting.codesOfPets.get(petId);
+    const which = `(pet ${petId}, which the service does not have)`;
+    const name = codes === undefined ? `${petId}` : `${[...codes].join(', ')} ${which}`;
+    unknowns.set(name, (unknowns.get(name) ?? 0) + quantity);
+  }
+  const allPets = all ? existing : (counting.known.pets ?? []);
+  const unscanned = [...allPets].filter((petId) => !units.has(petId));
+  if (all) for (const petId of unscanned) units.set(petId, 0);
+  return { changes: changesOf(units, options), stock, unknowns, unscanned };
+}
+
+/** Returns, for example, `3 units of 2 unknown codes`. */
+function unknownText(unknowns: ReadonlyMap<string, number>): string {
+  const units = [...unknowns.values()].reduce((sum, count) => sum + count, 0);
+  return `${counted(units, 'unit')} of ${counted(unknowns.size, 'unknown code')}`;
+}
+
+/**
+ * Lists the units that belong to no pet.
+ * @returns lines for the error, if the list is not visible or a program reads the error; otherwise none
+ */
+async function showUnknown(
+  { messages, results }: Invocation,
+  unknowns: ReadonlyMap<string, number>,
+  always: boolean,
+): Promise<readonly string[]> {
+  if (unknowns.size > 0) await messages.show((paint, width) => unknownLines(unknowns, paint, width), { always });
+  const isNamed = results.wantsJson || (messages.isQuiet && !always);
+  return isNamed ? unknownRows(unknowns, plainPaint, undefined, true) : [];
+}
+
+/**
+ * Checks that every code is known.
+ * @throws UsageError if a code is not, because `--all` would write a zero for a pet that may be on the shelf
+ */
+function requireAllKnown(unknowns: ReadonlyMap<string, number>, lines: readonly string[]): void {
+  if (unknowns.size === 0) return;
+  const codes = unknowns.size === 1 ? 'A code is' : `${grouped(unknowns.size)} codes are`;
+  throw new UsageError(
+    `${codes} not known, so --all could set scanned pets to 0. Nothing was written. ` +
+      'Add the codes to the codes file, or drop each with a line = <code> 0',
+    { lines },
+  );
 }

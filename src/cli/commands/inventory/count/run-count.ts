@@ -18,7 +18,7 @@ import { readNamedFile } from '../../../input-file.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import { readCodesFile } from '../../../shop-codes.ts';
-import { type CountOptions, countCommand } from './count-options.ts';
+import { type CountOptions, countLine } from './count-options.ts';
 import { type FinishOptions, finishCount, openOutputs } from './finish-count.ts';
 import { linesOf, linesOfText } from './lines.ts';
 import { ScanFile } from './scan-file.ts';
@@ -27,8 +27,8 @@ import { createCountScreen } from './screen.ts';
 /** The options of a count, with the `--ref` that was typed. */
 type TypedOptions = CountOptions & { readonly ref: string | undefined };
 
-/** The first line of a file that petstock writes: what the scans are for, and since when. */
-const header = /^# petstock inventory count(?: --(add|take))?(?:, begun (\S+))?/m;
+/** The first line of a file that petstock writes: what the scans are for. */
+const header = /^# petstock inventory count(?: --(add|take))?/m;
 /** The line behind scans that were applied. */
 const appliedLine = /^# applied as run ([\w-]+)/gm;
 
@@ -38,12 +38,10 @@ const appliedLine = /^# applied as run ([\w-]+)/gm;
  */
 export async function runCount(invocation: Invocation, options: TypedOptions): Promise<void> {
   const { questions } = invocation;
-  const { file, isScanning, dryRun, to } = options;
+  const { file, isScanning } = options;
   questions.stdinIsTaken = !isScanning && file === undefined;
   requireRef(invocation, options);
-  if (!dryRun && to === undefined) {
-    questions.requireAnswer({ previewCommand: countCommand(invocation, file, { dryRun: true }) });
-  }
+  if (isScanning) requireAnswer(invocation, options);
   const outputs = await openOutputs(invocation, options);
   const finish = { ...options, ...outputs };
   try {
@@ -58,13 +56,22 @@ export async function runCount(invocation: Invocation, options: TypedOptions): P
   }
 }
 
+/** @throws UsageError if the count is to be written, and neither a person nor `--yes` can confirm that */
+function requireAnswer(
+  invocation: Invocation,
+  { file, dryRun, to }: Pick<CountOptions, 'file' | 'dryRun' | 'to'>,
+): void {
+  if (dryRun || to !== undefined) return;
+  invocation.questions.requireAnswer({ previewCommand: countLine(invocation, file, { dryRun: true }) });
+}
+
 /** @throws UsageError for deltas of a script without a `--ref`, because scans that come twice would be added twice */
 function requireRef(invocation: Invocation, { file, mode, ref }: TypedOptions): void {
   const { stdin, stderr } = invocation.context;
   if (mode === 'count' || ref !== undefined || (stdin.isTerminal && stderr.isTerminal)) return;
   throw new UsageError(
     `--${mode} needs --ref in a script, such as the number of the delivery note: scans that come twice are recognized by it. Nothing was sent`,
-    { hint: countCommand(invocation, file, { ref: '<number>' }) },
+    { hint: countLine(invocation, file, { ref: '<number>' }) },
   );
 }
 
@@ -72,13 +79,14 @@ async function readOnly(invocation: Invocation, codes: BarCodes, options: Finish
   const { file } = options;
   const lines: string[] = [];
   for await (const some of linesOf(readNamedFile(file ?? '-', invocation.context))) lines.push(...some);
-  const counting = new Counting({ codes, stock: undefined });
-  const began = requireKind(invocation, lines.join('\n'), options);
+  const counting = new Counting({ codes, pets: undefined });
+  requireKind(invocation, lines.join('\n'), options);
   await takeFile(invocation, counting, lines);
   requireCounted(counting, file ?? '-');
+  requireAnswer(invocation, options);
   const run = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
   await invocation.connections.announce();
-  await finishCount(run, counting, { ...options, source: { file, began } });
+  await finishCount(run, counting, options);
 }
 
 async function scan(invocation: Invocation, codes: BarCodes, options: FinishOptions): Promise<void> {
@@ -88,12 +96,11 @@ async function scan(invocation: Invocation, codes: BarCodes, options: FinishOpti
   const first = `# petstock inventory count${mode === 'count' ? '' : ` --${mode}`}, begun ${new Date(now).toISOString()}`;
   const file = options.file === undefined ? ScanFile.create(newNames(now), first) : ScanFile.open(options.file, first);
   try {
-    const began = file.isNew ? now : requireKind(invocation, file.text, options);
+    requireKind(invocation, file.text, options);
     const run = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
     await invocation.connections.announce();
     // Each scan is checked at once, so the list of pets is needed.
-    const stock = await stockOf(run);
-    const counting = new Counting({ codes, stock });
+    const counting = new Counting({ codes, pets: await petsOf(run) });
     await takeFile(invocation, counting, linesOfText(file.text), true);
     await scanLines(invocation, counting, file, mode);
     requireCounted(counting, file.path);
@@ -105,12 +112,11 @@ async function scan(invocation: Invocation, codes: BarCodes, options: FinishOpti
         await messages.warn((error as Error).message);
       }
     };
-    const source = { file: file.path, began };
-    await finishCount(run, counting, { ...options, file: file.path, source, onBegun });
+    await finishCount(run, counting, { ...options, file: file.path, onBegun });
   } catch (error) {
     const isExpected = error instanceof PetstockError && !(error instanceof ChangesFound);
     if (!isExpected || error.hint !== undefined || !file.hasScans) throw error;
-    throw error.with({ hint: countCommand(invocation, file.path) });
+    throw error.with({ hint: countLine(invocation, file.path) });
   } finally {
     file.close();
   }
@@ -123,22 +129,14 @@ function* newNames(now: number): Generator<string> {
   for (let number = 2; number < 100; number += 1) yield `${name}-${number}.txt`;
 }
 
-/**
- * Checks that scans were made for this kind of count.
- * @returns when they began; undefined if they don't say
- * @throws UsageError if the first line says otherwise
- */
-function requireKind(invocation: Invocation, text: string, { file, mode }: FinishOptions): number | undefined {
-  const [found, kind = 'count', begun] = header.exec(text) ?? [];
-  if (found === undefined) return undefined;
-  if (kind !== mode) {
-    const is = `${file ?? 'stdin'} is ${modeName(kind as CountMode)}, not ${modeName(mode)}`;
-    throw new UsageError(`${is}. Nothing was sent`, {
-      hint: countCommand(invocation, file, { add: kind === 'add' || undefined, take: kind === 'take' || undefined }),
-    });
-  }
-  const began = Date.parse(begun ?? '');
-  return Number.isNaN(began) ? undefined : began;
+/** @throws UsageError if scans say that they were made for another kind of count */
+function requireKind(invocation: Invocation, text: string, { file, mode }: FinishOptions): void {
+  const [found, kind = 'count'] = header.exec(text) ?? [];
+  if (found === undefined || kind === mode) return;
+  const is = `${file ?? 'stdin'} is ${modeName(kind as CountMode)}, not ${modeName(mode)}`;
+  throw new UsageError(`${is}. Nothing was sent`, {
+    hint: countLine(invocation, file, { add: kind === 'add' || undefined, take: kind === 'take' || undefined }),
+  });
 }
 
 /**
@@ -190,16 +188,14 @@ function requireCounted({ tally, mistakes }: Counting, name: string): void {
 }
 
 /**
- * Returns the stock of the service's pets, with one GET. Returns undefined if the service does not respond, or the rate
- * limit would require too long a wait: the count continues, and pets are checked at its end.
+ * Returns the service's pets, with one GET. Returns undefined if the service does not respond, or the rate limit would
+ * require too long a wait: the count continues, and pets are checked at its end.
  */
-async function stockOf({ invocation, connection }: RunAccess) {
-  const stock = new Map<bigint, number | undefined>();
+async function petsOf({ invocation, connection }: RunAccess) {
+  const pets = new Set<bigint>();
   try {
-    for await (const items of connection.client.scanInventory()) {
-      for (const { petId, quantity } of items) stock.set(petId, typeof quantity === 'number' ? quantity : undefined);
-    }
-    return stock;
+    for await (const items of connection.client.scanInventory()) for (const { petId } of items) pets.add(petId);
+    return pets;
   } catch (error) {
     if (!(error instanceof UnavailableError || error instanceof RateLimitedError)) throw error;
     const quotes = serviceQuotes(error);

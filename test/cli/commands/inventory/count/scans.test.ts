@@ -151,6 +151,21 @@ test('lists unknown codes without counting them, and ends with the command that 
   expect(result.stderr).toContain(`Hint: petstock inventory count ${file} --yes --env staging\n`);
 });
 
+test('suggests codes add for the file of --codes, and the same scans for stdin', async ({ shop }) => {
+  const codes = changeFile(shop, 'code,petId\n55,4\n', 'own.csv');
+  const { code, stderr } = await count(shop, 'foo x2\n', ['--yes', '--codes', codes]);
+  expect(code).toBe(9);
+  expect(stderr).toContain(`Hint: petstock inventory codes add foo '<petId>' --codes ${codes}\n`);
+  await shop.exits(['inventory', 'codes', 'add', 'foo', '7', '--codes', codes], 0);
+  const rest = await count(shop, 'foo x2\nbar\n', ['--yes', '--codes', codes]);
+  expect(rest).toMatchObject({ code: 8, written: ['7 {"quantity":2}'] });
+  expect(rest.stderr).toContain(`Hint: petstock inventory count --codes ${codes} --yes --env staging < '<file>'\n`);
+});
+
+test('looks for the file before it wants --yes', async ({ shop }) => {
+  expect(await shop.refused(['inventory', 'count', scanFile(shop, 'gone.txt')])).toContain('There is no file');
+});
+
 test('suggests what teaches a code if no scanned code is known, and never the same command', async ({ shop }) => {
   const { code, stderr } = await count(shop, 'foo x2\n', '--yes');
   expect(code).toBe(9);
