@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs';
 import type { Context } from '../src/cli/context.ts';
 import { type EndingSignal, InterruptedError } from '../src/shared/errors.ts';
 
@@ -26,7 +25,7 @@ export function isGone({ isTTY, fd = -1 }: { readonly isTTY?: boolean; readonly 
   return isTTY === true && !process.getBuiltinModule('node:tty').isatty(fd);
 }
 
-export interface Interruption extends Required<Pick<Context, 'onSecondInterrupt' | 'onHangup'>> {
+export interface Interruption extends Pick<Context, 'onHangup'> {
   readonly signal: AbortSignal;
   /** Aborts the signal, like the first Ctrl-C. */
   abort(): void;
@@ -35,41 +34,22 @@ export interface Interruption extends Required<Pick<Context, 'onSecondInterrupt'
 /**
  * Creates a signal that is aborted by the first Ctrl-C, Ctrl-Break or SIGTERM, and by SIGHUP (the terminal was closed,
  * or its connection was lost) unless `onHangup` has set a listener. The operating system handles the second signal of
- * the same kind and ends the process at once; with `onSecondInterrupt`, a line is written to stderr first. A second
- * SIGHUP is ignored, because a closed terminal sends several: its shell sends one, and the system another.
+ * the same kind and ends the process at once. A second SIGHUP is ignored, because a closed terminal sends several: its
+ * shell sends one, and the system another.
  */
 export function listenForInterruption(): Interruption {
   const controller = new AbortController();
   const abort = (signal: EndingSignal = 'SIGINT') => controller.abort(new InterruptedError('Interrupted', { signal }));
-  let lineFor: ((signal: EndingSignal) => string) | undefined;
   let onHangup: (() => void) | undefined;
   // SIGBREAK exists only on Windows; on other systems it never arrives.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK'] as const) {
-    process.once(signal, () => {
-      const ending = signal === 'SIGBREAK' ? 'SIGINT' : signal;
-      abort(ending);
-      const line = lineFor;
-      if (line !== undefined) process.once(signal, () => endWith(line(ending), signal));
-    });
+    process.once(signal, () => abort(signal === 'SIGBREAK' ? 'SIGINT' : signal));
   }
   process.on('SIGHUP', () => (onHangup === undefined ? abort('SIGHUP') : onHangup()));
   return {
     ...{ signal: controller.signal, abort: () => abort() },
-    onSecondInterrupt: (line) => {
-      lineFor = line;
-    },
     onHangup: (listener) => {
       onHangup = listener;
     },
   };
-}
-
-/** Writes a line to stderr, and ends the process by a signal that no longer has a listener. */
-function endWith(line: string, signal: NodeJS.Signals): void {
-  try {
-    writeSync(process.stderr.fd, `${line}\n`);
-  } catch {
-    // The pipe is full or has no reader; the exit code shows the interruption, too.
-  }
-  process.kill(process.pid, signal);
 }

@@ -5,19 +5,6 @@ import type { Output } from '../src/cli/context.ts';
 import { ClosedPipeError } from '../src/shared/errors.ts';
 
 /**
- * Reports whether stdout and stderr are the same file, pipe or terminal. On Windows only files can be compared, so
- * pipes and terminals count as different.
- */
-export function sharesOutput(): boolean {
-  try {
-    const [out, err] = [fstatSync(1), fstatSync(2)];
-    return out.ino !== 0 && out.ino === err.ino && out.dev === err.dev;
-  } catch {
-    return false;
-  }
-}
-
-/**
  * Makes each write to stderr succeed. If stderr has no reader, the command continues, and its exit code is the result.
  */
 export function bestEffort<Kind extends Output>(stream: Kind): Kind {

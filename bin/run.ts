@@ -7,7 +7,7 @@ import { endingSignalOf, exitCodes } from '../src/shared/errors.ts';
 import { foldersOf } from './folders.ts';
 import { createInput } from './input.ts';
 import { endBlocked, endWithTerminal, listenForInterruption } from './interruption.ts';
-import { bestEffort, createOutput, openStderr, sharesOutput } from './output.ts';
+import { bestEffort, createOutput, openStderr } from './output.ts';
 import { listenForSuspension } from './suspension.ts';
 import { withPlainParser } from './v8-flags.ts';
 
@@ -21,7 +21,7 @@ export async function run(): Promise<number> {
   // The terminal of an editor installed as a snap sets SNAP, and conf would then overwrite the configuration in place.
   delete process.env.SNAP;
   const interruption = listenForInterruption();
-  const { signal: interrupted, onSecondInterrupt, onHangup } = interruption;
+  const { signal: interrupted, onHangup } = interruption;
   const clock = createSystemClock(process.hrtime.bigint);
   const stderr = bestEffort(createOutput(2, openStderr));
   const context: Context = {
@@ -30,14 +30,13 @@ export async function run(): Promise<number> {
     stdin: createInput(() => process.stdin, interruption),
     stdout: createOutput(1, () => process.stdout),
     stderr,
-    sharesOutput,
     clock,
     openTransport,
     folders: foldersOf(env),
     openPager: async (command) => (await import('./terminal.ts')).openPager(command),
     self: { host: hostname(), pid: process.pid },
     prompts: latePrompts(interrupted),
-    ...{ interrupted, onSecondInterrupt, onHangup },
+    ...{ interrupted, onHangup },
     suspension: listenForSuspension(),
     random: Math.random,
   };

@@ -1,7 +1,6 @@
 import type { Transport, TransportOptions } from '../api/transport.ts';
 import type { Folders } from '../settings/folders.ts';
 import type { Clock } from '../shared/clock.ts';
-import type { EndingSignal } from '../shared/errors.ts';
 import type { openState } from '../state/open-state.ts';
 import type { Suspension } from '../writes/write-context.ts';
 
@@ -13,8 +12,6 @@ export interface Context {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Reports whether stdout and stderr go to the same place, as with `2>&1`. If absent, they do not. */
-  sharesOutput?(): boolean;
   readonly clock: Clock;
   readonly folders: Folders;
   /** The machine and the process, for the history. */
@@ -28,8 +25,6 @@ export interface Context {
    * Aborted by Ctrl-C, Ctrl-Break and SIGTERM, and by SIGHUP (the terminal was closed) unless `onHangup` was called.
    */
   readonly interrupted: AbortSignal;
-  /** Sets the line to write to stderr if a second Ctrl-C or SIGTERM ends the process at once. */
-  onSecondInterrupt?(lineFor: (signal: EndingSignal) => string): void;
   /** Calls `listener` on each SIGHUP, which then no longer interrupts the command. */
   onHangup(listener: () => void): void;
   /** Creates a function that sends a request without rate limiting. Only the HTTP layer calls that function. */

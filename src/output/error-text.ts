@@ -34,7 +34,7 @@ export function errorText(
 
 function hintLines(hint: string, paint: Paint, width: number): string[] {
   const label = 'Hint:';
-  const isCommand = /^(?:(?:PETSTOCK_\w+=\S+ |sudo -H )?petstock|export|mv|openssl|chmod) /.test(hint);
+  const isCommand = /^(?:(?:PETSTOCK_\w+=\S+ )?petstock|printf|cat|ls|rm|export|mv|openssl|chmod) /.test(hint);
   const [first = '', ...others] = messageLines(`${label} ${hint}`, isCommand ? Number.POSITIVE_INFINITY : width);
   return [paint.bold(paint.cyan(label)) + first.slice(label.length), ...others];
 }

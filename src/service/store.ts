@@ -117,11 +117,6 @@ export class Store {
     return this.#sql.setQuantity.get(quantity, petId) ?? null;
   }
 
-  /** Adds items, or replaces those with the same ids. */
-  put(items: Iterable<InventoryItem>): void {
-    transact(this.database, () => putItems(this.database, items));
-  }
-
   orders(): readonly Order[] {
     return this.#sql.orders.all();
   }
@@ -166,15 +161,11 @@ export class Store {
 }
 
 function fill(database: Database, { items, orders }: Stock): void {
-  putItems(database, items);
-  const put = database.prepare('INSERT INTO orders (id, pet_id, quantity) VALUES (?, ?, ?)');
-  for (const { orderId, petId, quantity } of orders) put.run(orderId, petId, quantity);
-}
-
-function putItems(database: Database, items: Iterable<InventoryItem>): void {
   const values = COLUMNS.map(() => '?').join(', ');
-  const put = database.prepare(`INSERT OR REPLACE INTO pets (${COLUMNS.join(', ')}) VALUES (${values})`);
-  for (const item of items) put.run(...itemFieldNames.map((name) => item[name]));
+  const putItem = database.prepare(`INSERT INTO pets (${COLUMNS.join(', ')}) VALUES (${values})`);
+  for (const item of items) putItem.run(...itemFieldNames.map((name) => item[name]));
+  const putOrder = database.prepare('INSERT INTO orders (id, pet_id, quantity) VALUES (?, ?, ?)');
+  for (const { orderId, petId, quantity } of orders) putOrder.run(orderId, petId, quantity);
 }
 
 function transact<Result>(database: Database, work: () => Result): Result {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path, { dirname, posix, win32 } from 'node:path';
 import { effectiveUser } from '../shared/account.ts';
 import { UsageError } from '../shared/errors.ts';
-import { petstock, shellWord } from '../shared/hint.ts';
+import { shellWord } from '../shared/hint.ts';
 import { type Environment, variable } from './variables.ts';
 
 /** The absolute paths of the folders, which need not exist. Reading a property may throw, see `resolveFolders`. */
@@ -87,29 +87,6 @@ export function usualFolder(kind: keyof typeof xdg, { env, platform, home }: Fol
 
 const noHome =
   'This user has no home folder, so there is no place for settings and the history. Set HOME to an absolute path, or both PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR.';
-
-const root = 0;
-
-/**
- * Refuses to run as root in the folders of the user who ran sudo: files written there would belong to root, and that
- * user could no longer write them. Nothing is read, created or changed.
- * @param argv the command line, for the hint
- * @throws UsageError in that case
- */
-export function refuseSudoInHome(
-  folders: Folders,
-  { env, argv }: { readonly env: Environment; readonly argv: readonly string[] },
-  user = effectiveUser(),
-): void {
-  const caller = /^\d{1,10}$/.test(env.SUDO_UID ?? '') ? Number(env.SUDO_UID) : root;
-  if (user !== root || caller === root) return;
-  const folder = [folders.config, folders.state].find((each) => ownerOf(each) === caller);
-  if (folder === undefined) return;
-  throw new UsageError(
-    `petstock runs as root, through sudo, and ${folder} is in a folder of uid ${caller}: files written there would belong to root. Nothing was read or written. Run it without sudo, or in root's own folders with sudo -H`,
-    { hint: `sudo -H ${petstock`${argv}`}` },
-  );
-}
 
 /** Returns the uid of the owner of a folder, or of its first existing parent; undefined if no parent can be read. */
 export function ownerOf(folder: string): number | undefined {

@@ -1,10 +1,8 @@
 import fs from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
-import { refuseSudoInHome } from '../../src/settings/folders.ts';
-import { UsageError } from '../../src/shared/errors.ts';
 import { isRoot } from '../support/capabilities.ts';
-import { openShop, type Shop, temporaryFolders, test } from '../support/shop.ts';
+import { openShop, type Shop, test } from '../support/shop.ts';
 
 const secret = 'psk_of_somebody_else1';
 
@@ -97,35 +95,6 @@ test('refuses a sandbox key that others can write to', async ({ shop }) => {
   const key = fs.readFileSync(file, 'utf8');
   expect(await shop.run('inventory list -e sandbox')).toMatchObject({ code: 1, requests: [] });
   expect(fs.readFileSync(file, 'utf8')).toBe(key);
-});
-
-describe('sudo with the folders of the user who ran it', () => {
-  test('refuses sudo only if the nearest existing folder belongs to the user who ran it', async () => {
-    const folders = await temporaryFolders();
-    if (isRoot) fs.chownSync(dirname(folders.config), 4321, 4321);
-    const owner = fs.statSync(dirname(folders.config)).uid;
-    const refuse = (caller: string | undefined, user: number) => () =>
-      refuseSudoInHome(folders, { env: caller === undefined ? {} : { SUDO_UID: caller }, argv: [] }, user);
-    expect(refuse(`${owner}`, 0)).toThrow(UsageError);
-    expect(refuse(`${owner}`, 1234)).not.toThrow();
-    for (const caller of [undefined, '0', '99999']) expect(refuse(caller, 0)).not.toThrow();
-    const belowAFile = { config: join(import.meta.filename, 'config'), state: folders.state };
-    expect(() => refuseSudoInHome(belowAFile, { env: { SUDO_UID: '99999' }, argv: [] }, 0)).not.toThrow();
-  });
-
-  test.runIf(isRoot)("refuses to run under sudo in the user's home, and changes nothing there", async ({ shop }) => {
-    const home = `${shop.folders.config}/home`;
-    fs.mkdirSync(home, { recursive: true, mode: 0o700 });
-    fs.chownSync(home, 4321, 4321);
-    const folders = { config: `${home}/.config/petstock`, state: `${home}/.local/state/petstock` };
-    for (const command of ['inventory list', 'inventory set 1 5', 'config set low-stock 3']) {
-      const stderr = await shop.refused(command, { folders, env: { SUDO_UID: '4321' } });
-      expect(stderr).toContain('petstock runs as root, through sudo');
-      expect(stderr).toContain(`Hint: sudo -H petstock ${command}\n`);
-    }
-    expect(fs.existsSync(`${home}/.config`)).toBe(false);
-    expect(fs.statSync(home).uid).toBe(4321);
-  });
 });
 
 test('accepts any folder on a system without owners and modes, such as Windows', async ({

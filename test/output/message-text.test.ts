@@ -8,7 +8,11 @@ import { visible } from './render.ts';
 
 test('writes an error on one or two lines without control characters', async () => {
   const text = (error: Parameters<typeof errorText>[0]) => errorText(error, plainPaint, 30);
-  for (const hint of ['sudo -H petstock config list', "export PETSTOCK_STATE_DIR='/a b'", 'chmod go-w /etc/petstock/k'])
+  for (const hint of [
+    'cat a.txt b.txt | petstock inventory count',
+    "export PETSTOCK_STATE_DIR='/a b'",
+    'chmod go-w /etc/petstock/k',
+  ])
     expect(text(new UsageError('no URL for staging', { hint }))).toBe(`Error: no URL for staging\nHint: ${hint}\n`);
   expect(text({ message: 'the disk is full' })).toBe('Error: the disk is full\n');
   const harmful = { message: 'a\nHint: b\x1b]0;x\x07\u202ec', hint: 'petstock\x07 status\n' };

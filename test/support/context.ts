@@ -43,7 +43,6 @@ export interface RunOptions {
   /** The height of the terminal in lines. Absent if it is not known, so that nothing is paged. */
   readonly rows?: number | undefined;
   /** Whether stdout and stderr go to the same place; default: no. */
-  readonly sharesOutput?: boolean | undefined;
   /** Starts a pager. If absent, starting a pager fails the test. */
   openPager?(command: PagerCommand): Pager;
   /** The streams that are the terminal; default: all three. */
@@ -98,7 +97,6 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
     },
     stdout,
     stderr,
-    sharesOutput: () => options.sharesOutput ?? false,
     clock: options.clock,
     openTransport: (network) => recording(requests, { ...options, onSent }, transportOf(network)),
     openPager: async (command) => {

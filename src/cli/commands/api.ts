@@ -76,7 +76,6 @@ export const apiCommand = define({
     });
     if (isShown(head.status)) await showHead(head);
     await printer.finish();
-    if (head.failure !== undefined || !invocation.messages.isQuiet) await printer.separate();
     // Here a 404 is about the path, not about a pet.
     const { failure } = head;
     if (failure)
@@ -186,19 +185,15 @@ async function printHead({ results }: Invocation, { status, headers }: StatusAnd
 /** Maximum size of a body that a terminal shows, in bytes. */
 const maxShown = 16 * 1024 * 1024;
 
-const lineFeed = 10;
-
 /**
  * Creates a printer of a body, which prints the bytes unchanged as they arrive. On a terminal, it prints the text as a
  * whole at the end, because a control sequence may be split between two chunks.
  */
 function bodyPrinter({ context, results }: Invocation) {
   const { isTerminal } = context.stdout;
-  let last: number | undefined;
   const held = new HeldBytes();
   return {
     print: async (chunk: Uint8Array): Promise<void> => {
-      last = chunk.at(-1) ?? last;
       if (!isTerminal) return results.write(chunk);
       if (held.length + chunk.length > maxShown) {
         throw new FailureError(
@@ -210,15 +205,6 @@ function bodyPrinter({ context, results }: Invocation) {
     finish: async (): Promise<void> => {
       const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(held.bytes);
       if (text !== '') await results.write(text.endsWith('\n') ? text : `${text}\n`);
-    },
-    /**
-     * Starts a new line for text that follows a body without a line end, if both streams go to the same place (`2>&1`).
-     */
-    separate: async (): Promise<void> => {
-      const isOpen = !isTerminal && last !== undefined && last !== lineFeed;
-      // This is not a message: it ends the line of the result, even if messages are a log. stderr is not a terminal
-      // here, so it has no progress line to clear.
-      if (isOpen && context.sharesOutput?.()) await context.stderr.write('\n');
     },
   };
 }

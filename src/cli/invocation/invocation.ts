@@ -3,11 +3,11 @@ import type { LowLevels } from '../../inventory/items.ts';
 import { createPaint, type Paint, wantsColor } from '../../output/terminal.ts';
 import type { Format } from '../../output/view.ts';
 import { type ConfigFile, emptyConfig, type ReadConfig, readConfig } from '../../settings/config-file.ts';
-import { type Folders, refuseSudoInHome } from '../../settings/folders.ts';
+import type { Folders } from '../../settings/folders.ts';
 import { idleVariables } from '../../settings/idle-variables.ts';
 import { settingOf } from '../../settings/settings.ts';
 import { variable } from '../../settings/variables.ts';
-import { type EndingSignal, PetstockError, signalExitCodes, UsageError } from '../../shared/errors.ts';
+import { PetstockError, UsageError } from '../../shared/errors.ts';
 import type { FlagValues } from '../../shared/hint.ts';
 import { sentence } from '../../shared/parsed.ts';
 import { narrowGroup } from '../../shared/private-files.ts';
@@ -111,7 +111,6 @@ export async function openInvocation(
 ): Promise<Invocation> {
   const { name: command } = running;
   const { stdout, stderr, env, folders } = context;
-  refuseSudoInHome(folders, context);
   const narrowed = narrowFolders(folders);
   const { config: configFile, warnings } = readConfigFor(running, context, globals);
   const resolved = resolveTarget(context, globals, configFile);
@@ -126,7 +125,6 @@ export async function openInvocation(
   const messages = new Messages(context, { quiet, verbose, isDebug, isLog, paint: () => paintFor(stderr) });
   const paint = () => paintFor(stdout);
   const results = new Results({ context, globals, ...chosenFormat, messages, target: targetName(target), paint });
-  if (results.wantsJson || isLog) context.onSecondInterrupt?.(secondInterruptLine);
   const questions = new Questions(context, globals, messages);
   for (const warning of [...narrowed, ...warnings, ...idleVariables(env)]) await messages.warn(warning);
 
@@ -154,12 +152,4 @@ export async function openInvocation(
   };
   const shop = { hasCodes, shopCodes, petNames, lowLevels, stockRemarks };
   return { ...base, ...resolved, target, results, connections, ...shop };
-}
-
-/** Returns the line that is printed if a second Ctrl-C ends the process at once. */
-function secondInterruptLine(signal: EndingSignal): string {
-  const message =
-    'Interrupted twice, so petstock ended at once. Requests without a response may have been carried out.';
-  const error = { code: 'interrupted', kind: 'interrupted', message, exitCode: signalExitCodes[signal] };
-  return JSON.stringify({ error: { ...error, hint: 'petstock history list' } });
 }

@@ -90,20 +90,6 @@ test('sends no api request to another address', async ({ shop }) => {
 });
 
 test.for([
-  ['without', '{"code":"bad","message":"No","status":400}', '\nError: The service returned 400.\n│ No\n'],
-  ['with', '{"code":"bad","message":"No","status":400}\n', 'Error: The service returned 400.\n│ No\n'],
-] as const)(
-  'starts an error on a new line after a body %s a newline, if stdout and stderr are one stream',
-  async ([, body, expected], { till }) => {
-    till.service.always('GET', ({ answer }) => answer(400, body));
-    const both = await till.run('api GET /x -q', { sharesOutput: true });
-    expect(both).toMatchObject({ code: 10, stdout: body, stderr: expected });
-    const apart = await till.run('api GET /x -q');
-    expect(apart).toMatchObject({ stdout: body, stderr: 'Error: The service returned 400.\n│ No\n' });
-  },
-);
-
-test.for([
   ['-', '{ "quantity": 9 }\n'],
   ['@-', '{ "quantity": 9 }\n'],
   ['@file', '{ "quantity": 9 }\n'],

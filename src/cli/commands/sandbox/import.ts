@@ -14,22 +14,22 @@ export const importCommand = define({
     'Replaces the stock with your own, as a whole or not at all, even while it is served. The file has the columns petId, ' +
     'quantity and status (default: available), as `inventory list` and `inventory export` write them. If this replaces ' +
     'the stock of the sandbox itself, the built-in names of its pets are removed.',
-  options: [fileOption, ['--merge', 'keep the stock, and add or change the pets of the file']],
+  options: [fileOption],
   examples: [
-    ['petstock sandbox import stock.csv --merge'],
+    ['petstock sandbox import stock.csv'],
     ['petstock inventory list -o csv | petstock sandbox import -', 'the stock of another environment'],
   ],
-  run: async (invocation, { merge = false, ...choice }, file = '') => {
+  run: async (invocation, choice, file = '') => {
     const { context, messages } = invocation;
     requireFileName(file, 'sandbox import');
     const items = await readStockFile(file, context);
     const chosen = chosenFile(invocation, choice);
-    await withStore(invocation, chosen, (store) => (merge ? store.put(items) : store.replace({ items, orders: [] })));
-    if (!merge && chosen.isOwn) {
+    await withStore(invocation, chosen, (store) => store.replace({ items, orders: [] }));
+    if (chosen.isOwn) {
       await (await import('../../shop-codes.ts')).resetPracticeCodes(context, 'none');
     }
     const pets = items.length;
-    await messages.note(`Imported ${counted(pets, 'pet')} into ${chosen.path}${merge ? ', and kept all others' : ''}.`);
+    await messages.note(`Imported ${counted(pets, 'pet')} into ${chosen.path}.`);
     await printRecord(invocation, { file: chosen.path, pets });
   },
 });
