@@ -1,7 +1,7 @@
 import type { Change } from '../inventory/change.ts';
 import { fieldOf, type Quantity, type ReaderField, readerFields } from '../inventory/item-fields.ts';
-import { type Batches, chunksOf, headed } from '../output/batches.ts';
 import { guarded } from '../output/delimited.ts';
+import { type Batches, chunksOf, headed } from '../output/view.ts';
 
 /** One row of an export. Undefined values are left blank. */
 export interface ExportRow

@@ -1,7 +1,16 @@
 import { stripControlsFromBody } from '../shared/sanitize.ts';
-import { chunksOf, headed } from './batches.ts';
-import { scalarOf } from './table-cells.ts';
-import { type Column, flatColumns, type Renderer, type RenderOptions, type Row, type View, valueIn } from './view.ts';
+import { scalarOf } from './json.ts';
+import {
+  type Column,
+  chunksOf,
+  flatColumns,
+  headed,
+  type Renderer,
+  type RenderOptions,
+  type Row,
+  type View,
+  valueIn,
+} from './view.ts';
 
 /**
  * Renders CSV: RFC 4180 with LF line ends, and by default with a header. Text that a spreadsheet would run as a formula

@@ -1,8 +1,7 @@
 import { singleLine } from '../shared/sanitize.ts';
-import { chunksOf } from './batches.ts';
-import { tableCells } from './table-cells.ts';
+import { tableCells } from './layout.ts';
 import { plainPaint } from './terminal.ts';
-import { gridOf, type RenderOptions, type View } from './view.ts';
+import { chunksOf, gridOf, type RenderOptions, type View } from './view.ts';
 
 /**
  * Renders a self-contained page to print, without scripts or external resources, with all text escaped. It is streamed.

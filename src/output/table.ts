@@ -1,9 +1,19 @@
-import { chunksOf } from './batches.ts';
-import { type Cells, headerLine, isCramped, type Layout, layOut, layOutLong, lineWriter } from './lanes.ts';
-import { factLines, recordWriter, uncutCells } from './records.ts';
-import { tableCells } from './table-cells.ts';
-import { barred } from './text-width.ts';
-import { type Column, gridOf, type RenderOptions, type Row, type View, valueIn } from './view.ts';
+import { isPlainName } from '../shared/sanitize.ts';
+import {
+  type CellOptions,
+  type Cells,
+  headerLine,
+  isCramped,
+  type Layout,
+  layOut,
+  layOutLong,
+  lineWriter,
+  type TableCell,
+  tableCells,
+  titleOf,
+} from './layout.ts';
+import { barred, blanks, padEnd, visibleWidth, wrap } from './text-width.ts';
+import { type Column, chunksOf, gridOf, type RenderOptions, type Row, type View, valueIn } from './view.ts';
 
 /**
  * A table of more rows, or with more characters of text, is written row by row, at widths measured from the rows so far:
@@ -19,9 +29,11 @@ const measured = { rows: 200, text: 1024 * 1024 };
 export async function* table(whole: View, options: RenderOptions): AsyncIterable<string> {
   const view = { ...whole, ...(await gridOf(whole, options)) };
   if (view.columns.length === 0) return;
-  if (view.isServiceText && options.width !== undefined) {
-    yield* barredTable({ ...view, isServiceText: false, table: {} }, { ...options, width: options.width - 2 });
-  } else yield* rowTable(view, options);
+  if (!view.isServiceText || options.width === undefined) return yield* rowTable(view, options);
+  // A bar in front of each line shows that it is not petstock's.
+  for await (const piece of rowTable(view, { ...options, width: options.width - 2 })) {
+    yield barred(piece.replace(/\n$/, '')).join('\n').concat('\n');
+  }
 }
 
 /** Returns the lines of a table within other output. */
@@ -29,13 +41,6 @@ export async function tableLines(view: View, options: RenderOptions): Promise<st
   let text = '';
   for await (const piece of table(view, options)) text += piece;
   return text.split('\n').slice(0, -1);
-}
-
-/** Renders a table of untrusted content: a bar in front of each line shows that it is not petstock's. */
-async function* barredTable(view: View, options: RenderOptions): AsyncGenerator<string> {
-  for await (const piece of table(view, options)) {
-    yield barred(piece.replace(/\n$/, '')).join('\n').concat('\n');
-  }
 }
 
 /**
@@ -76,10 +81,10 @@ async function wholeTable(view: View, rows: readonly Row[], options: RenderOptio
   const columns = view.columns.filter((column) => hasUse(column, rows));
   const cells = rows.map((row) => tableCells(columns, row, options));
   const layout = layOut(columns, cells, options);
-  const isNarrow = layout.lanes.reduce((sum, { width: own = 0 }) => sum + own, 0) <= widestDrawn;
+  const isNarrow = layout.lanes.reduce((sum, { width = 0 }) => sum + width, 0) <= widestDrawn;
   if (layout.fits && isNarrow) return await drawn(layout, cells, options);
-  const { head, line } =
-    (layout.fits ? undefined : roomyForm(view, columns, rows, options)) ?? formOf(view, columns, layout, options);
+  const roomy = layout.fits ? undefined : roomyForm(view, columns, rows, options);
+  const { head, line } = roomy ?? formOf(view, columns, layout, options);
   return head + rows.map(line).join('');
 }
 
@@ -123,35 +128,85 @@ const roomForLines = 60;
  * Undefined if there is none for this view and width.
  */
 function roomyForm(
-  { shape, isFacts, ...view }: View,
+  view: View,
   columns: readonly Column[],
   rows: readonly Row[],
   options: RenderOptions,
 ): Form | undefined {
   const { width = 0, header = true } = options;
-  if (header && shape === 'one') return { head: '', line: recordWriter(columns, options) };
-  if (isFacts)
-    return {
-      head: factLines(
-        rows.map((row) => uncutCells(columns, row, options)),
-        options,
-      ),
-      line: () => '',
-    };
-  const under = width < roomForLines ? undefined : columns.find((column) => column.under);
-  if (under === undefined) return undefined;
+  if (header && view.shape === 'one') return { head: '', line: recordWriter(columns, options) };
+  if (view.isFacts) return { head: factLines(columns, rows, options), line: () => '' };
+  const under = columns.find((column) => column.under);
+  if (under === undefined || width < roomForLines) return undefined;
   const others = columns.filter((column) => column !== under);
   const cells = rows.map((row) => tableCells(others, row, options));
   const layout = layOut(others, cells, options);
   if (isCramped(layout)) return undefined;
-  const { head, line } = formOf({ ...view, shape }, others, layout, options);
+  const { head, line } = formOf(view, others, layout, options);
   return { head, line: (row) => line(row) + linesUnder(under, row, options, width) };
 }
 
 function linesUnder(column: Column, row: Row, options: RenderOptions, width: number): string {
-  const [cell] = uncutCells([column], row, options);
-  const text = cell === undefined || cell.text === '' ? [] : barred(cell.text, width - 2);
-  return text.map((line) => `  ${line}\n`).join('');
+  const [{ text } = { text: '' }] = uncutCells([column], row, options);
+  const lines = text === '' ? [] : barred(text, width - 2);
+  return lines.map((line) => `  ${line}\n`).join('');
+}
+
+/** Returns the cells of a row without truncating text or adding bars. The caller wraps the text, and adds bars. */
+function uncutCells(columns: readonly Column[], row: Row, options: CellOptions): TableCell[] {
+  return tableCells(columns, row, { ...options, width: undefined, bars: false });
+}
+
+/**
+ * Returns a function that renders each row of a list as a record, with only its present fields. Records have a blank
+ * line between them.
+ */
+function recordWriter(columns: readonly Column[], options: CellOptions): (row: Row) => string {
+  let before = '';
+  return (row) => {
+    const cells = uncutCells(columns, row, options);
+    const isFilled = (_: unknown, index: number): boolean => (cells[index]?.text ?? '') !== '';
+    const record = before + recordLines(columns.filter(isFilled), cells.filter(isFilled), options);
+    before = '\n';
+    return record;
+  };
+}
+
+/** Returns, for each row, `name value (remark)`, wrapped under the value. */
+function factLines(columns: readonly Column[], rows: readonly Row[], options: CellOptions): string {
+  const facts = rows.map((row) => uncutCells(columns, row, options).map(({ text }) => text));
+  const titles = facts.map(([title = '']) => ({ field: 'name', title }));
+  const values = facts.map(([, value = '', remark = '']): TableCell => {
+    return { text: `${value} ${remark === '' ? '' : `(${remark})`}`.trim(), kind: 'text' };
+  });
+  return recordLines(titles, values, options);
+}
+
+/**
+ * Returns one row as lines: one for each value, with its title before it. Text is wrapped under itself; numbers and
+ * painted words are not. A remark follows the value before it.
+ */
+function recordLines(columns: readonly Column[], cells: readonly TableCell[], options: CellOptions): string {
+  const { width = 80, paint } = options;
+  const titles = columns.map((column) => titleOf(column, { ...options, width: Math.max(10, width >> 1) }));
+  const indent = Math.max(0, ...titles.map(visibleWidth)) + 2;
+  const room = Math.max(10, width - indent);
+  return titles
+    .flatMap((title, index) => {
+      if (columns[index]?.remark) return [];
+      const { text, kind } = cells[index] ?? { text: '', kind: 'text' };
+      const remark = columns[index + 1]?.remark ? `  ${cells[index + 1]?.text ?? ''}` : '';
+      const isFixed = kind !== 'text' || text.includes('\x1b');
+      const lines = isFixed ? [text + remark] : fieldLines(text, room, columns[index]?.foreign);
+      return `${padEnd(paint.bold(title), indent)}${lines.join(`\n${blanks(indent)}`)}`.trimEnd().concat('\n');
+    })
+    .join('');
+}
+
+function fieldLines(text: string, room: number, foreign: Column['foreign']): string[] {
+  const lines = wrap(text, room);
+  if (foreign === undefined || (foreign === 'name' && lines.length === 1 && isPlainName(text))) return lines;
+  return barred(text, room);
 }
 
 /** Renders a whole table with cli-table3. */

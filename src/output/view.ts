@@ -1,4 +1,4 @@
-import type { Batches } from './batches.ts';
+import { type Parsed, parsed, problem, quoted } from '../shared/parsed.ts';
 import type { Paint } from './terminal.ts';
 
 export type Scalar = string | number | bigint | boolean | null;
@@ -141,3 +141,109 @@ export async function gridOf({ table }: View, options: RenderOptions): Promise<P
 
 /** Yields text in pieces of any size; every piece consists of whole lines. */
 export type Renderer = (view: View, options: RenderOptions) => AsyncIterable<string>;
+
+/** Values in batches, as they come from their source. */
+export type Batches<T> = AsyncIterable<readonly T[]> | Iterable<readonly T[]>;
+
+const batchSize = 1000;
+
+/**
+ * Converts values lazily, in batches. The result can be read more than once if the source can.
+ * @param source returns the values each time that the batches are read
+ */
+export function batchesOf<T, Converted>(
+  source: () => AsyncIterable<T> | Iterable<T>,
+  convert: (value: T) => Converted,
+): Batches<Converted> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      let batch: Converted[] = [];
+      for await (const value of source()) {
+        batch.push(convert(value));
+        if (batch.length < batchSize) continue;
+        yield batch;
+        batch = [];
+      }
+      if (batch.length > 0) yield batch;
+    },
+  };
+}
+
+/** Length in characters at which a piece of output is yielded, so that writes are few and little memory is used. */
+export const largestChunk = 64 * 1024;
+
+/**
+ * Yields a head right before the first piece, or at the end if there is none, so that an error before the first row
+ * leaves no output.
+ */
+export async function* headed<Piece>(head: Piece, pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  let isFirst = true;
+  for await (const piece of pieces) {
+    if (isFirst) yield head;
+    isFirst = false;
+    yield piece;
+  }
+  if (isFirst) yield head;
+}
+
+/** Converts values to text: one piece per batch, more for a large one, none for a batch without text. */
+export async function* chunksOf<T>(batches: Batches<T>, textOf: (value: T) => string): AsyncGenerator<string, void> {
+  for await (const batch of batches) {
+    let text = '';
+    for (const value of batch) {
+      text += textOf(value);
+      if (text.length < largestChunk) continue;
+      yield text;
+      text = '';
+    }
+    if (text !== '') yield text;
+  }
+}
+
+/**
+ * Parses the values of `--fields`: names from `known` separated by commas, each once in a value. The values of several
+ * options are combined.
+ */
+export function parseFields<Field extends string>(
+  values: readonly string[],
+  known: readonly Field[],
+): Parsed<readonly Field[]> {
+  const list = `the fields are ${known.join(', ')}`;
+  const chosen = new Set<Field>();
+  for (const value of values) {
+    const own = new Set<Field>();
+    for (const name of value.split(',').map((part) => part.trim())) {
+      const field = known.find((each) => each === name);
+      if (field === undefined)
+        return problem(name === '' ? `a field is empty: ${list}` : `${quoted(name)} is not a field: ${list}`);
+      if (own.has(field)) return problem(`${quoted(name)} is named twice: ${list}`);
+      own.add(field);
+      chosen.add(field);
+    }
+  }
+  return parsed([...chosen]);
+}
+
+/**
+ * Returns the view with only some of its fields, in the given order, in every format: columns, or those that CSV has in
+ * place of one. An error lists the available fields.
+ */
+export function chosenFields(view: View, values: readonly string[]): Parsed<View> {
+  const known = view.columns.flatMap((column) => [column, ...(column.flat ?? [])]);
+  if (known.length === 0) return parsed(view);
+  const fields = parseFields(
+    values,
+    known.map(({ field }) => field),
+  );
+  if (!fields.ok) return fields;
+  const { value } = fields;
+  if (value.length === view.columns.length && value.every((field, index) => field === view.columns[index]?.field)) {
+    return parsed(view);
+  }
+  const columns = value.flatMap((field): readonly Column[] => {
+    const { isLeftOut: _, ...column } = known.find((each) => each.field === field) ?? { field, title: field };
+    return [column];
+  });
+  const { inLines: _inLines, json: _json, table: _table, ...rest } = view;
+  return parsed({ ...rest, columns });
+}

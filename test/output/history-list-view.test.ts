@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { RecordedRow, RunRecord } from '../../src/inventory/run-records.ts';
-import { historyListView } from '../../src/output/history-list-view.ts';
+import { historyListView } from '../../src/output/history-views.ts';
 import type { Format } from '../../src/output/view.ts';
 import { largeRun, rowOf, runOf, streamed } from './history-runs.ts';
 import { type RenderTestOptions, render, visible } from './render.ts';

@@ -1,11 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { RecordedRow, RunRecord } from '../../src/inventory/run-records.ts';
-import {
-  historyExportView,
-  historyRunFacts,
-  historyRunHints,
-  historyRunView,
-} from '../../src/output/history-run-view.ts';
+import { historyExportView, historyRunFacts, historyRunHints, historyRunView } from '../../src/output/history-views.ts';
 import type { Format } from '../../src/output/view.ts';
 import { largeRun, rowOf, runOf, streamed } from './history-runs.ts';
 import { render } from './render.ts';

@@ -43,7 +43,7 @@ test('shows the filters of a list and the period of a history in the heading of 
     ['inventory list', 'Stock of staging'],
     [
       'inventory list --low --name rab --status available,sold',
-      'Stock of staging: low; status available,sold; name with &quot;rab&quot;',
+      'Stock of staging: low; status available, sold; name with &quot;rab&quot;',
     ],
     [
       'inventory list --pet 4,5 --min-quantity 2 --max-quantity 9 --limit 3',

@@ -1,8 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import type { BulkReport, BulkRow } from '../../src/inventory/change.ts';
-import { countsSentence } from '../../src/output/change-rows.ts';
-import { bulkReportView } from '../../src/output/report-view.ts';
+import { bulkReportView, countsSentence } from '../../src/output/report-view.ts';
 import { bulkRow } from './fixtures.ts';
 import { render, visible } from './render.ts';
 

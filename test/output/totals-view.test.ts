@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ShownTotals, totalsView } from '../../src/output/totals-view.ts';
+import { type ShownTotals, totalsView } from '../../src/output/history-views.ts';
 import type { Page } from '../../src/output/view.ts';
 import { render } from './render.ts';
 

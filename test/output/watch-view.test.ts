@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Difference } from '../../src/inventory/stock-list.ts';
+import { seenChangesLines, seenChangesView } from '../../src/output/difference-view.ts';
 import { createPaint } from '../../src/output/terminal.ts';
-import { seenChangesLines, seenChangesView } from '../../src/output/watch-view.ts';
 import { render } from './render.ts';
 
 const at = Date.parse('2026-01-15T12:00:20Z');

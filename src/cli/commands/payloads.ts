@@ -1,6 +1,5 @@
 import { operations } from '../../api/operations.ts';
-import { exactJson } from '../../output/exact-json.ts';
-import { scalarOf } from '../../output/table-cells.ts';
+import { exactJson, scalarOf } from '../../output/json.ts';
 import type { Column, View } from '../../output/view.ts';
 import { FailureError, NotFoundError } from '../../shared/errors.ts';
 import type { Json } from '../../shared/json.ts';

@@ -157,7 +157,7 @@ export class Results {
  * @throws UsageError for an unknown field
  */
 async function withFields(view: View, values: readonly string[]): Promise<View> {
-  const { chosenFields } = await import('../../output/fields.ts');
+  const { chosenFields } = await import('../../output/view.ts');
   const chosen = chosenFields(view, values);
   if (chosen.ok) return chosen.value;
   throw new UsageError(`--fields: ${chosen.problem}.`);

@@ -1,8 +1,8 @@
 import type { PetNames } from '../../inventory/bar-codes.ts';
 import { type BulkReport, type BulkRow, isIdle } from '../../inventory/change.ts';
-import { countsSentence } from '../../output/change-rows.ts';
 import { type Intention, planQuestion, previewedRows, previewLines } from '../../output/preview.ts';
 import { estimateText } from '../../output/rate-limit-text.ts';
+import { countsSentence } from '../../output/report-view.ts';
 import { serviceTime } from '../../rate-limit/key-state.ts';
 import { estimate, knownLimits } from '../../rate-limit/known-limits.ts';
 import { ChangesFound, PartialError } from '../../shared/errors.ts';

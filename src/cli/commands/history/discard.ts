@@ -1,7 +1,6 @@
 import { counted } from '../../../inventory/items.ts';
 import type { RunRecord } from '../../../inventory/run-records.ts';
-import { historyRecordView } from '../../../output/history-list-view.ts';
-import { writtenText } from '../../../output/history-run-view.ts';
+import { historyRecordView, writtenText } from '../../../output/history-views.ts';
 import { userOf } from '../../../shared/account.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';

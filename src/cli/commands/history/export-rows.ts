@@ -1,7 +1,7 @@
 import { changeFormats } from '../../../change-files/read-rows.ts';
 import { counted } from '../../../inventory/items.ts';
 import type { RunFilter, SettledFilter, SettledRow } from '../../../inventory/run-records.ts';
-import { historyExportView } from '../../../output/history-run-view.ts';
+import { historyExportView } from '../../../output/history-views.ts';
 import { createPaint } from '../../../output/terminal.ts';
 import { flagWords, petstock } from '../../../shared/hint.ts';
 import type { History } from '../../../state/history.ts';

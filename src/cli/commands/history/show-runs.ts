@@ -1,6 +1,12 @@
 import { type RunFilter, type RunRecord, runStates } from '../../../inventory/run-records.ts';
-import { historyListView, runFields } from '../../../output/history-list-view.ts';
-import { historyRunFacts, historyRunHints, historyRunView, rowFields } from '../../../output/history-run-view.ts';
+import {
+  historyListView,
+  historyRunFacts,
+  historyRunHints,
+  historyRunView,
+  rowFields,
+  runFields,
+} from '../../../output/history-views.ts';
 import { localMinute } from '../../../output/time.ts';
 import { withPage } from '../../../output/view.ts';
 import { petstock, targetWords, withOption } from '../../../shared/hint.ts';

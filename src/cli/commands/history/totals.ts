@@ -1,8 +1,8 @@
 import { counted } from '../../../inventory/items.ts';
 import { possibleWrites, type RecordedRow, type RunRecord } from '../../../inventory/run-records.ts';
 import { changeOf, type PetTotals, type RowKind, Totals } from '../../../inventory/totals.ts';
+import { type ShownTotals, totalsView } from '../../../output/history-views.ts';
 import { localMinute } from '../../../output/time.ts';
-import { type ShownTotals, totalsView } from '../../../output/totals-view.ts';
 import { withPage } from '../../../output/view.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';

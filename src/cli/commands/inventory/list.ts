@@ -2,9 +2,8 @@ import { type FilterCriteria, filtered, firstItems } from '../../../inventory/fi
 import { fieldNames, type ShownField, shownFields, textFields } from '../../../inventory/item-fields.ts';
 import type { ItemBatches } from '../../../inventory/items.ts';
 import { sortItems } from '../../../inventory/sort.ts';
-import { parseFields } from '../../../output/fields.ts';
 import { inventoryListView, stockPage, summaryView } from '../../../output/inventory-view.ts';
-import { withPage } from '../../../output/view.ts';
+import { parseFields, withPage } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
 import { define, type OptionsOf, optionRows } from '../command.ts';

@@ -1,8 +1,8 @@
 import { filtered, hasTexts, type Texts } from '../../../inventory/filter.ts';
 import { counted, grouped, isLow, type LowLevels } from '../../../inventory/items.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
+import type { WatchReading } from '../../../output/difference-view.ts';
 import { formatDuration } from '../../../output/time.ts';
-import type { WatchReading } from '../../../output/watch-view.ts';
 import { Pace } from '../../../rate-limit/pace.ts';
 import { decide } from '../../../rate-limit/rules.ts';
 import type { Deadline } from '../../../shared/clock.ts';

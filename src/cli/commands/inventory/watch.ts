@@ -1,5 +1,5 @@
+import { type SeenLines, seenChangesLines, seenChangesView } from '../../../output/difference-view.ts';
 import type { Format } from '../../../output/view.ts';
-import { type SeenLines, seenChangesLines, seenChangesView } from '../../../output/watch-view.ts';
 import { ChangesFound, endingSignalOf, UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define } from '../command.ts';

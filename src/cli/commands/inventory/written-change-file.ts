@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
 import { type BulkRow, isUnclear, owedDelta } from '../../../inventory/change.ts';
 import { counted } from '../../../inventory/items.ts';
-import { batchesOf } from '../../../output/batches.ts';
+import { batchesOf } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
