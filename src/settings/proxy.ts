@@ -1,6 +1,4 @@
-import { BlockList } from 'node:net';
 import { UsageError } from '../shared/errors.ts';
-import { parseSubnet } from '../shared/subnet.ts';
 import { isLoopback } from './key-and-url.ts';
 import { type Environment, type Sourced, variable } from './variables.ts';
 
@@ -22,7 +20,7 @@ export function resolveProxy(baseUrl: string, env: Environment): Proxy | undefin
   const url = new URL(baseUrl);
   const upper = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const source = eitherCase(upper, env) ?? eitherCase('ALL_PROXY', env);
-  if (source === undefined || isLoopback(withoutDot(url.hostname)) || isExempt(url, env)) return undefined;
+  if (source === undefined || isLoopback(url.hostname.replace(/\.$/, '')) || isExempt(url, env)) return undefined;
   const text = variable(env, source) ?? '';
   // curl and gh also accept a bare host name.
   const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
@@ -53,45 +51,24 @@ function eitherCase(upper: string, env: Environment): string | undefined {
 }
 
 /**
- * Reports whether `NO_PROXY` contains a host. Its entries are separated by commas or white space. An entry is a host
- * name (with its subdomains), an address or a range (`10.0.0.0/8`), or `*` for every host. A name or an address may
- * have a port.
+ * Reports whether `NO_PROXY` contains a host. Its entries are separated by commas or white space. An entry is an
+ * address, a host name (with its subdomains), or `*` for every host. A name or an address may have a port; an IPv6
+ * address with a port is in brackets.
  */
 function isExempt(url: URL, env: Environment): boolean {
   const source = eitherCase('NO_PROXY', env);
   const entries = (source === undefined ? '' : (variable(env, source) ?? '')).toLowerCase().split(/[\s,]+/);
-  const host = withoutDot(url.hostname);
-  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const host = plainHost(url.hostname);
+  const ownPort = url.port || (url.protocol === 'https:' ? '443' : '80');
   return entries.some((entry) => {
     if (entry === '' || entry === '*') return entry === '*';
-    // The whole entry is tried first: in `fe80::1:443` the last group is part of the address.
-    const found = isInRange(host, entry);
-    if (found !== undefined) return found;
-    const [, name = entry, entryPort] = /^(.*[^:]):(\d+)$/.exec(entry) ?? [];
-    if (entryPort !== undefined && entryPort !== port) return false;
-    const domain = withoutDot(name.replace(/^\*?\./, ''));
-    return isInRange(host, name) ?? (host === domain || host.endsWith(`.${domain}`));
+    const [, name = entry, port = ownPort] = /^([^:]+|\[.*\]):(\d+)$/.exec(entry) ?? [];
+    const domain = plainHost(name.replace(/^\*?\./, ''));
+    return port === ownPort && (host === domain || host.endsWith(`.${domain}`));
   });
 }
 
-/** Removes the dot at the end of a host name: `api.example.com.` is the same host as `api.example.com`. */
-function withoutDot(hostname: string): string {
-  return hostname.replace(/\.$/, '');
-}
-
-/** Reports whether a host is an address in the range of an entry; undefined if the entry is no address or range. */
-function isInRange(host: string, entry: string): boolean | undefined {
-  const subnet = parseSubnet(withoutBrackets(entry));
-  if (subnet === undefined) return undefined;
-  const { address, bits, family } = subnet;
-  const own = parseSubnet(withoutBrackets(host));
-  if (own?.family !== family) return false;
-  const range = new BlockList();
-  range.addSubnet(address, bits, family);
-  return range.check(own.address, family);
-}
-
-/** Removes the brackets around an IPv6 address. */
-function withoutBrackets(text: string): string {
-  return text.replace(/^\[(.*)\](?=\/|$)/, '$1');
+/** Removes the dot at the end of a host name, and the brackets around an IPv6 address. */
+function plainHost(hostname: string): string {
+  return hostname.replace(/\.$/, '').replace(/^\[(.*)\]$/, '$1');
 }

@@ -242,16 +242,10 @@ describe('the choice of a proxy', () => {
     ...['*', '.example', 'EXAMPLE', 'stock.example:443', 'stock.example'].map((list) => ['stock.example', list, true]),
     ...['stock.example:8443', 'ock.example'].map((list) => ['stock.example', list, false]),
     ['stock.example.', 'stock.example', true],
-    ...['2001:db8::1', '[2001:0DB8:0::0:1]', '10.0.0.0/8, 2001:db8::/32'].map((list) => ['[2001:db8::1]', list, true]),
-    ['[2001:db8::1]', '2001:db9::/32,0.0.0.0/0', false],
-    ...['10.0.0.0/8', '10.1.2.3:443', '10.1.2.0/25,::/0', '10.1.0.0/16:443'].map((list) => ['10.1.2.3', list, true]),
-    ...['10.1.2.128/25,10.1.3.0/24,::/0', '110.1.2.3:443, 0.1.2.3'].map((list) => ['10.1.2.3', list, false]),
-    ...['10.1.2.3:443', '10.0.0.0/', '10.0.0.0/-8'].map((list) => ['10.1.2.3:8443', list, false]),
-    // Without brackets, 443 is the last group of the address, not a port.
-    ['[fe80::1]', '[fe80:0::1]:443', true],
-    ...['[fe80:0::1]:8443', '[fe80:0::2]:443', 'fe80::1:443'].map((list) => ['[fe80::1]', list, false]),
-    ['[fe80::1]:8443', '[FE80:0:0:0::0.0.0.1]:8443', true],
-    ['[fe80::1:443]', 'fe80:0::1:443', true],
+    ...['2001:db8::1', '[2001:DB8::1]', '[2001:db8::1]:443'].map((list) => ['[2001:db8::1]', list, true]),
+    ...['[2001:db8::1]:8443', '2001:db8::2', '2001:db8::1:443'].map((list) => ['[2001:db8::1]', list, false]),
+    ...['10.1.2.3', '10.1.2.3:443'].map((list) => ['10.1.2.3', list, true]),
+    ...['110.1.2.3:443, 0.1.2.3', '10.1.2.3:8443'].map((list) => ['10.1.2.3', list, false]),
   ] as [string, string, boolean][])('decides whether %s is exempt with NO_PROXY=%s: %j', (host, list, isExempt) => {
     const found = resolveProxy(`https://${host}/v1`, { HTTPS_PROXY: proxy, NO_PROXY: list });
     expect(found === undefined).toBe(isExempt);
