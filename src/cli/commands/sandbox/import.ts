@@ -3,7 +3,7 @@ import { define } from '../command.ts';
 import { files } from '../kinds.ts';
 import { requireFileName } from '../option-values.ts';
 import { printRecord } from '../print-record.ts';
-import { chosenFile, withStore } from './open-store.ts';
+import { chosenFile, forgetStock, withStore } from './open-store.ts';
 import { fileOption } from './sandbox-options.ts';
 import { readStockFile } from './stock-file.ts';
 
@@ -13,7 +13,7 @@ export const importCommand = define({
   description:
     'Replaces the stock with your own, as a whole or not at all, even while it is served. The file has the columns petId, ' +
     'quantity and status (default: available), as `inventory list` and `inventory export` write them. If this replaces ' +
-    'the stock of the sandbox itself, the built-in names of its pets are removed.',
+    'the stock of the sandbox itself, the built-in names of its pets and its runs in the history are removed.',
   options: [fileOption],
   examples: [
     ['petstock sandbox import stock.csv'],
@@ -25,9 +25,7 @@ export const importCommand = define({
     const items = await readStockFile(file, context);
     const chosen = chosenFile(invocation, choice);
     await withStore(invocation, chosen, (store) => store.replace({ items, orders: [] }));
-    if (chosen.isOwn) {
-      await (await import('../../shop-codes.ts')).resetPracticeCodes(context, 'none');
-    }
+    if (chosen.isOwn) await forgetStock(invocation, 'none');
     const pets = items.length;
     await messages.note(`Imported ${counted(pets, 'pet')} into ${chosen.path}.`);
     await printRecord(invocation, { file: chosen.path, pets });

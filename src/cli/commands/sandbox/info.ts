@@ -2,7 +2,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { sandboxKey, sandboxPlan } from '../../sandbox.ts';
 import { define } from '../command.ts';
 import { printRecord } from '../print-record.ts';
-import { chosenFile, withStore } from './open-store.ts';
+import { chosenFile, forgetStock, withStore } from './open-store.ts';
 import { defaultPort, fileOption, stockOptions } from './sandbox-options.ts';
 
 export const infoCommand = define({
@@ -25,12 +25,12 @@ export const resetCommand = define({
   summary: 'replace the stock of the sandbox with fresh stock',
   description:
     'Replaces the stock of the sandbox with a fresh one, and clears the usage of its key, even while it is served. ' +
-    'Unless --file is given, the codes and names of the pets are the original ones again.',
+    'Unless --file is given, the codes and names of the pets are the original ones again, and the history has no runs of the sandbox.',
   options: [fileOption, ...stockOptions],
   examples: [['petstock sandbox reset'], ['petstock sandbox reset --pets 1000', 'for a stock of another size']],
   run: async (invocation, options) => {
     const { seededStock } = await import('../../../service/index.ts');
-    const { context, messages } = invocation;
+    const { messages } = invocation;
     const stock = seededStock(options);
     const chosen = chosenFile(invocation, options);
     const opening = { stock, replacesDamaged: chosen.isOwn };
@@ -44,8 +44,10 @@ export const resetCommand = define({
       },
       opening,
     );
-    if (chosen.isOwn) await (await import('../../shop-codes.ts')).resetPracticeCodes(context, 'as it opens');
-    await messages.note(`${chosen.isOwn ? 'The sandbox' : chosen.path} has a fresh stock.`);
+    if (chosen.isOwn) await forgetStock(invocation, 'as it opens');
+    await messages.note(
+      `${chosen.isOwn ? 'The sandbox' : chosen.path} has a fresh stock${chosen.isOwn ? ', and no history' : ''}.`,
+    );
     if (chosen.isOwn) await printInfo(invocation);
     else await printRecord(invocation, { file: chosen.path, pets });
   },

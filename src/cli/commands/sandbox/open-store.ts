@@ -1,8 +1,10 @@
 import { existsSync, rmSync } from 'node:fs';
 import type { Stock, Store } from '../../../service/index.ts';
-import { UsageError } from '../../../shared/errors.ts';
+import { PetstockError, UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
+import { sentence } from '../../../shared/parsed.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
+import { withExistingState } from '../../invocation/state-access.ts';
 import { inMemory, isDamage, makeSandboxFolder, sandboxFile, storageError } from '../../sandbox.ts';
 
 /** The file that a command works on. */
@@ -54,5 +56,29 @@ export async function withStore<Result>(
     }
   } catch (error) {
     throw storageError(error, context, path);
+  }
+}
+
+/**
+ * Removes what belonged to a stock of the sandbox that was replaced: its codes, and its runs, because nothing in them is
+ * true of another stock.
+ * @param codes see `resetPracticeCodes`
+ */
+export async function forgetStock(invocation: Invocation, codes: 'as it opens' | 'none'): Promise<void> {
+  const { context, messages } = invocation;
+  await (await import('../../shop-codes.ts')).resetPracticeCodes(context, codes);
+  const env = 'sandbox';
+  try {
+    await withExistingState(
+      { ...invocation, environment: { ...invocation.environment, value: env } },
+      async (found) => {
+        const runs: string[] = [];
+        for await (const { run } of found?.history.runs({ env }) ?? []) runs.push(run);
+        await found?.history.remove(runs);
+      },
+    );
+  } catch (error) {
+    if (!(error instanceof PetstockError)) throw error;
+    await messages.warn(`${sentence(error.message)} The history still has the runs of the former stock`);
   }
 }

@@ -57,6 +57,24 @@ test('saves new codes of the practice shop in a file, and drops them after a res
   expect(await practice(shop, 'inventory get rabbit')).toMatchObject({ code: 0 });
 });
 
+test('has no runs of the former stock after a reset or an import, so that a practice script can run again', async ({
+  shop,
+}) => {
+  await shop.exits('inventory adjust 4 +5 --ref N-31 --env staging', 0);
+  const delivery = changeFile(shop, 'petId,delta,ref\n4,50,N-31\n', 'delivery.csv');
+  const stock = changeFile(shop, 'petId,quantity\n4,1\n', 'stock.csv');
+  for (const again of ['sandbox reset', `sandbox import ${stock}`, 'sandbox reset']) {
+    for (const words of ['adjust 4 +5 --ref N-7', `apply ${delivery} --yes`]) {
+      expect((await practice(shop, `inventory ${words}`)).code).toBe(0);
+    }
+    expect((await practice(shop, `inventory apply ${delivery} --yes`)).code).toBe(2);
+    await shop.exits(again, 0);
+    expect(await shop.json('history list --json')).toMatchObject([{ env: 'staging' }]);
+    expect(await practice(shop, 'undo --last --yes')).toMatchObject({ code: 9 });
+  }
+  await shop.exits('sandbox reset --file /nowhere.db', 2);
+});
+
 test('does not show names of the practice shop after an import into the sandbox', async ({ shop }) => {
   await practice(shop, 'inventory codes add X-1 rabbit');
   await shop.run(`sandbox import ${changeFile(shop, 'petId,quantity\n4,1\n')}`);
