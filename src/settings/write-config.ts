@@ -1,5 +1,5 @@
 import { closeSync, copyFileSync, existsSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { FailureError, PetstockError, UnavailableError } from '../shared/errors.ts';
 import { makePrivateFolder, privateLocation, withFolderHint } from '../shared/private-files.ts';
 import { awaitLock, isBusy } from '../shared/sqlite-engine.ts';
@@ -8,7 +8,7 @@ import {
   configOf,
   decodeConfig,
   type KeyCommand,
-  parseContent,
+  openConf,
   readContent,
   type StoredConfig,
   type StoredStore,
@@ -107,7 +107,7 @@ async function edit(target: ConfigTarget, name: string, editsFor: (config: Store
   try {
     makePrivateFolder(target.folder);
     return await underLock(target.folder, async () => {
-      const found = readContent(target.folder);
+      const found = await readContent(target.folder);
       const content = (found === undefined ? {} : found.content) as Content;
       const edits = editsFor(configOf(decodeConfig(content, file), target.store));
       const changed = withEdits(content, target.store, name, edits);
@@ -130,21 +130,12 @@ async function edit(target: ConfigTarget, name: string, editsFor: (config: Store
  * been read back.
  */
 async function write(file: string, content: Content): Promise<void> {
-  const { default: Conf } = await import('conf');
   const before = `${file}.before`;
   rmSync(before, { force: true });
   const isNew = !existsSync(file);
   if (!isNew) linkOrCopy(file, before);
   try {
-    const conf = new Conf<Content>({
-      cwd: dirname(file),
-      configName: basename(file),
-      fileExtension: '',
-      configFileMode: 0o600,
-      // Names are used as they are, not as paths.
-      accessPropertiesByDotNotation: false,
-      deserialize: parseContent,
-    });
+    const conf = await openConf(file);
     conf.store = content;
     if (JSON.stringify(conf.store) !== JSON.stringify(content)) throw new Error('the text that was read back differs');
   } catch (error) {

@@ -29,19 +29,26 @@ export interface PrivateFile {
 }
 
 /**
- * Reads a file that may contain a key, and makes it private (0600, except on Windows). A file that another user may
- * have created is neither read nor changed, because that user's key or address would be used.
+ * Finds a file that may contain a key, and makes it private (0600, except on Windows). A file that another user may
+ * have created is not changed, and must not be read, because that user's key or address would be used.
  *
  * A symbolic link is followed, see `privateLocation`.
  * @returns undefined if the file does not exist
  * @throws FailureError for anything but a file, and for a file that belongs to another user (except root) or can be
- * written to by others; the error of `node:fs` if the file can't be read
+ * written to by others
+ */
+export function findPrivateFile(given: string) {
+  const found = findOurs(given);
+  return found && { path: found.path, warning: narrow(found.path, found.stats) };
+}
+
+/**
+ * Reads a file that may contain a key, see `findPrivateFile`.
+ * @throws the error of `node:fs` if the file can't be read
  */
 export function readPrivateFile(given: string): PrivateFile | undefined {
-  const found = findOurs(given);
-  if (found === undefined) return undefined;
-  const text = readFileSync(found.path, 'utf8');
-  return { text, warning: narrow(found.path, found.stats) };
+  const found = findPrivateFile(given);
+  return found && { text: readFileSync(found.path, 'utf8'), warning: found.warning };
 }
 
 /**

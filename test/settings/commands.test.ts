@@ -11,13 +11,13 @@ const hides = (variable: string, what: string) => `Warning: ${variable} is set, 
 test('reports the environment in set-key and unset-key, and a variable overriding the key', async ({ config }) => {
   const stored = await config.says('set-key -e production', { stdin: `${secret}\n` });
   expect(stored).toBe('Stored the key …ABCD of production in FILE\n');
-  expect(config.stored().keys).toEqual({ production: secret });
+  expect((await config.stored()).keys).toEqual({ production: secret });
   expect(statSync(config.file).mode & 0o777).toBe(0o600);
   const hidden = await config.says('set-key', { stdin: secret, env: { PETSTOCK_API_KEY: 'other-key' } });
   const warning = hides('PETSTOCK_API_KEY', 'the stored key of staging');
   expect(hidden).toBe(`Stored the key …ABCD of staging in FILE\n${warning}`);
   expect(await config.says('unset-key -e production')).toBe('Removed the key …ABCD of production from FILE\n');
-  expect(config.stored().keys).toEqual({ staging: secret });
+  expect((await config.stored()).keys).toEqual({ staging: secret });
   await config.says('unset-key');
   expect(await config.says('unset-key', { env: { PETSTOCK_API_KEY_STAGING: secret } })).toBe(
     'No key of staging is stored in FILE\nWarning: PETSTOCK_API_KEY_STAGING is set, so staging still has a key.\n',
@@ -31,9 +31,9 @@ test('stores a normalized URL, reports a variable that overrides it, and removes
   );
   for (const command of ['unset url.staging', 'unset url --env staging']) {
     await config.says(`set-url ${own}`);
-    expect(config.stored().urls).toEqual({ production: 'https://stock.example/v1', staging: own });
+    expect((await config.stored()).urls).toEqual({ production: 'https://stock.example/v1', staging: own });
     expect(await config.says(command)).toBe('Removed the URL of staging from FILE\n');
-    expect(config.stored().urls).toEqual({ production: 'https://stock.example/v1' });
+    expect((await config.stored()).urls).toEqual({ production: 'https://stock.example/v1' });
   }
   const none = await config.says('unset url', { env: { PETSTOCK_URL_STAGING: own } });
   const warning = 'Warning: PETSTOCK_URL_STAGING is set, so staging still has a URL.\n';
@@ -45,10 +45,10 @@ test('reports setting and file in set and unset, and a variable overriding the s
   expect(await config.says('set low-stock 0')).toBe('Set low-stock to 0 in FILE\n');
   const hidden = await config.says('set default-env sandbox', { env: { PETSTOCK_ENV: 'staging' } });
   expect(hidden).toBe(`Set default-env to sandbox in FILE\n${hides('PETSTOCK_ENV', 'default-env')}`);
-  expect(config.stored().settings).toEqual({ 'low-stock': 0, 'default-env': 'sandbox' });
+  expect((await config.stored()).settings).toEqual({ 'low-stock': 0, 'default-env': 'sandbox' });
   expect(await config.says('unset low-stock')).toBe('Removed low-stock from FILE. The default is 5\n');
   expect(await config.says('unset low-stock')).toBe('low-stock is not set in FILE\n');
-  expect(config.stored().settings).toEqual({ 'default-env': 'sandbox' });
+  expect((await config.stored()).settings).toEqual({ 'default-env': 'sandbox' });
 });
 
 test.for([
@@ -57,7 +57,7 @@ test.for([
   ['state-url', `${database}my%20ca.pem&sslkey=/k.pem`, `${database}${resolve('my%20ca.pem')}&sslkey=/k.pem`],
 ] as const)('stores an absolute path with config set %s %s', async ([name, value, stored], { config }) => {
   expect(await config.says(`set ${name} ${value}`)).toBe(`Set ${name} to ${stored} in FILE\n`);
-  expect(config.stored().settings).toEqual({ [name]: stored });
+  expect((await config.stored()).settings).toEqual({ [name]: stored });
 });
 
 test('asks for a key in set-key on a terminal, but not for the sandbox, which has its own', async ({ config }) => {
@@ -65,7 +65,7 @@ test('asks for a key in set-key on a terminal, but not for the sandbox, which ha
   expect(sandbox).toMatchObject({ code: 2, questions: [] });
   const staging = await config.run('set-key', { typed: secret });
   expect(staging).toMatchObject({ code: 0, questions: ['API key for staging'] });
-  expect(config.stored().keys).toEqual({ staging: secret });
+  expect((await config.stored()).keys).toEqual({ staging: secret });
 });
 
 const setKey = 'Hint: petstock config set-key --env staging';

@@ -16,27 +16,27 @@ const rounds = Number(process.env.PETSTOCK_ROUNDS ?? 8);
 
 const modeOf = (target: string) => fs.statSync(target).mode & 0o777;
 const write = (folder: string, text: string) => fs.writeFileSync(configFile(folder), text, { mode: 0o600 });
-const read = (folder: string) => readConfig(folder).config;
+const read = async (folder: string) => (await readConfig(folder)).config;
 const staging = (folder: string) => ({ folder, store: undefined, env: 'staging' }) as const;
 const setLowStock = (folder: string, value: number) => setSetting({ folder, store: undefined }, 'low-stock', value);
 
 describe('readConfig', () => {
-  test.each(['', 'not-there-yet'])('reads a missing configuration file as an empty one (%j)', (inner) => {
-    expect(readConfig(path.join(newFolder(), inner))).toEqual({ config: emptyConfig, warnings: [] });
+  test.each(['', 'not-there-yet'])('reads a missing configuration file as an empty one (%j)', async (inner) => {
+    expect(await readConfig(path.join(newFolder(), inner))).toEqual({ config: emptyConfig, warnings: [] });
   });
 
-  test('reads a configuration file with missing parts, and ignores unknown parts', ({ folder }) => {
+  test('reads a configuration file with missing parts, and ignores unknown parts', async ({ folder }) => {
     write(folder, '\uFEFF{"keys":{"staging":"psk_abcdef","elsewhere":1},"later":true}');
-    expect(read(folder)).toEqual({ ...emptyConfig, keys: { staging: 'psk_abcdef' } });
+    expect(await read(folder)).toEqual({ ...emptyConfig, keys: { staging: 'psk_abcdef' } });
   });
 
-  test('makes a configuration file private if others can read it, and warns once', ({ folder }) => {
+  test('makes a configuration file private if others can read it, and warns once', async ({ folder }) => {
     write(folder, '{}');
     fs.chmodSync(configFile(folder), 0o644);
     const warning = `${configFile(folder)} could be read by others. It is now private (0600)`;
-    expect(readConfig(folder).warnings).toEqual([warning]);
+    expect((await readConfig(folder)).warnings).toEqual([warning]);
     expect(modeOf(configFile(folder))).toBe(0o600);
-    expect(readConfig(folder).warnings).toEqual([]);
+    expect((await readConfig(folder)).warnings).toEqual([]);
   });
 
   test.each([
@@ -57,7 +57,7 @@ describe('readConfig', () => {
     const folder = newFolder();
     write(folder, text);
     const error = await setLowStock(folder, 1).catch((thrown: unknown) => thrown);
-    expect(() => readConfig(folder)).toThrow(UsageError);
+    await expect(readConfig(folder)).rejects.toThrow(UsageError);
     expect(error).toBeInstanceOf(UsageError);
     expect(String(error)).toMatch(reason);
     expect(String(error)).toContain(configFile(folder));
@@ -65,16 +65,16 @@ describe('readConfig', () => {
     expect(fs.readFileSync(configFile(folder), 'utf8')).toBe(text);
   });
 
-  test("names the configuration file if it can't be read", ({ folder }) => {
+  test("names the configuration file if it can't be read", async ({ folder }) => {
     fs.mkdirSync(configFile(folder));
-    expect(() => readConfig(folder)).toThrow(`${configFile(folder)} can't be used: it is a folder, not a file`);
+    await expect(readConfig(folder)).rejects.toThrow(`${configFile(folder)} can't be used: it is a folder, not a file`);
   });
 });
 
 test('refuses a configuration folder that others can write to, and does not change it', async ({ folder }) => {
   write(folder, '{"settings":{"low-stock":3}}');
   fs.chmodSync(folder, 0o1777);
-  expect(() => readConfig(folder)).toThrow(FailureError);
+  await expect(readConfig(folder)).rejects.toThrow(FailureError);
   await expect(setLowStock(folder, 4)).rejects.toThrow(`such as ${folder}/petstock`);
   expect(fs.readFileSync(configFile(folder), 'utf8')).toBe('{"settings":{"low-stock":3}}');
   expect(fs.statSync(folder).mode & 0o7777).toBe(0o1777);
@@ -91,7 +91,7 @@ describe('writing the configuration', () => {
   test('removes what a killed command left beside the configuration file', async ({ folder }) => {
     fs.writeFileSync(`${configFile(folder)}.before`, '{"keys":{"staging":"psk_abc', { mode: 0o644 });
     await setLowStock(folder, 4);
-    expect(read(folder).settings).toEqual({ 'low-stock': 4 });
+    expect((await read(folder)).settings).toEqual({ 'low-stock': 4 });
     expect([modeOf(configFile(folder)), fs.readdirSync(folder)]).toEqual([0o600, ['config.json', 'config.lock']]);
   });
 
@@ -104,7 +104,7 @@ describe('writing the configuration', () => {
     const target = path.join(newFolder(), 'dotfile.json');
     fs.writeFileSync(target, '{"settings":{"low-stock":3}}', { mode: 0o644 });
     fs.symlinkSync(target, configFile(folder));
-    expect(read(folder).settings).toEqual({ 'low-stock': 3 });
+    expect((await read(folder)).settings).toEqual({ 'low-stock': 3 });
     await setLowStock(folder, 0);
     expect(fs.lstatSync(configFile(folder)).isSymbolicLink()).toBe(true);
     expect(JSON.parse(fs.readFileSync(target, 'utf8'))).toEqual({ settings: { 'low-stock': 0 } });
@@ -117,7 +117,7 @@ describe('writing the configuration', () => {
     await expect(setLowStock(folder, 0)).rejects.toThrow('whose target does not exist');
     fs.writeFileSync(path.join(shared, 'config.json'), '{}', { mode: 0o600 });
     fs.chmodSync(shared, 0o1777);
-    expect(() => readConfig(folder)).toThrow(FailureError);
+    await expect(readConfig(folder)).rejects.toThrow(FailureError);
     await expect(setLowStock(folder, 0)).rejects.toThrow(FailureError);
     expect(fs.readFileSync(path.join(shared, 'config.json'), 'utf8')).toBe('{}');
   });
@@ -143,12 +143,12 @@ describe('writing the configuration', () => {
       await setKey(where, secret);
       await setSetting(where, 'max-changes', number);
       await setUrl(where, `https://${host}/v1`);
-      const { keys, settings } = read(folder);
+      const { keys, settings } = await read(folder);
       expect({ keys, settings }).toEqual({ keys: { [env]: secret }, settings: { 'max-changes': number } });
       await unsetKey(where);
       await unsetUrl(where);
       await setSetting(where, 'max-changes', undefined);
-      expect(read(folder)).toEqual(emptyConfig);
+      expect(await read(folder)).toEqual(emptyConfig);
     },
   );
 });
@@ -181,10 +181,10 @@ test('loses no write of concurrent writers, and never exposes a broken file, eve
   });
   await firstWrite;
   while (running > 0) {
-    if (Object.keys(read(folder).stores).length > rounds) killed.kill('SIGKILL');
+    if (Object.keys((await read(folder)).stores).length > rounds) killed.kill('SIGKILL');
     await new Promise((resolve) => setImmediate(resolve));
   }
   expect(await Promise.all(ends)).toEqual(writers.map(() => ({ code: 0, errors: '' })));
-  const kept = Object.keys(read(folder).stores).filter((store) => !store.startsWith('s99-'));
+  const kept = Object.keys((await read(folder)).stores).filter((store) => !store.startsWith('s99-'));
   expect(kept).toHaveLength(writersAtOnce * rounds);
 }, 120_000);

@@ -27,7 +27,7 @@ async function keyShop() {
     /** The path of that folder, relative to the current one. */
     bin: relative('.', bin),
     store: (command = 'show-key', ...flags: string[]) => own.run(['config', 'set-key', '--command', command, ...flags]),
-    stored: () => readConfig(shop.folders.config).config,
+    stored: async () => (await readConfig(shop.folders.config)).config,
     log: () => readFileSync(log, 'utf8'),
     clearLog: () => writeFileSync(log, ''),
     /** Resolves once a program has written to the log. */
@@ -57,14 +57,14 @@ describe('a key command', () => {
     shop.showsKey();
     await shop.run('config set-key', { stdin: 'psk_old_old_old_1' });
     await shop.store();
-    expect(shop.stored()).toMatchObject({ keys: {}, keyCommands: { staging: {} } });
+    expect(await shop.stored()).toMatchObject({ keys: {}, keyCommands: { staging: {} } });
     expect((await shop.run('inventory list')).code).toBe(0);
     await shop.run('config set-key', { stdin: 'psk_new_new_new_1' });
-    expect(shop.stored().keyCommands).toEqual({});
+    expect((await shop.stored()).keyCommands).toEqual({});
     expect((await shop.run('inventory list')).code).toBe(4);
     await shop.store();
     expect((await shop.run('config unset-key')).stderr).toContain('Removed the key command of staging from');
-    expect(shop.stored().keyCommands).toEqual({});
+    expect((await shop.stored()).keyCommands).toEqual({});
   });
 
   test('needs no key command to show settings, for another origin, or if a variable has a key', async ({ shop }) => {
@@ -116,7 +116,7 @@ describe('a key command', () => {
   test('stores the relative program of a key command with its absolute path', async ({ shop }) => {
     shop.showsKey(undefined, 'show key');
     await shop.store(`'${shop.bin}/show key' one`);
-    expect(shop.stored().keyCommands?.staging?.command).toBe(`'${resolve(shop.bin, 'show key')}' one`);
+    expect((await shop.stored()).keyCommands?.staging?.command).toBe(`'${resolve(shop.bin, 'show key')}' one`);
     expect((await shop.run('inventory get 4')).code).toBe(0);
     const edited = { keyCommands: { staging: { command: './show-key' } }, urls: { staging: shop.service.url } };
     writeFileSync(configFile(shop.folders.config), JSON.stringify(edited));
@@ -213,7 +213,7 @@ describe('a key command', () => {
   test('replaces only the first program of a shell command with its absolute path', async ({ shop }) => {
     shop.showsKey();
     await shop.store(`${shop.bin}/show-key | cat`, '--shell');
-    expect(shop.stored().keyCommands?.staging?.command).toBe(`${resolve(shop.bin, 'show-key')} | cat`);
+    expect((await shop.stored()).keyCommands?.staging?.command).toBe(`${resolve(shop.bin, 'show-key')} | cat`);
     expect((await shop.run('inventory get 4')).code).toBe(0);
     await shop.store('cat package.json', '--shell');
     expect((await shop.run('inventory get 4')).stderr).toContain('ended with exit code 1');

@@ -14,7 +14,7 @@ async function bareShop() {
   const { config: folder } = shop.folders;
   return {
     ...shop,
-    stored: () => readConfig(folder).config,
+    stored: async () => (await readConfig(folder)).config,
     /** Replaces the configuration file, as a user may do by hand. */
     edit: (text: string) => {
       makePrivateFolder(folder);
@@ -38,9 +38,9 @@ describe('a stored key and its origin', () => {
     expect(refused).toMatchObject({ code: 4, stdout: '' });
     const both = `config set-key --env staging --url ${elsewhere}`;
     expect(refused.stderr).toContain(`Hint: petstock ${both}\n`);
-    expect(keyed.stored().urls.staging).toBe(keyed.service.url);
+    expect((await keyed.stored()).urls.staging).toBe(keyed.service.url);
     expect(await keyed.run(both, { stdin: 'psk_other_key1' })).toMatchObject({ code: 0 });
-    expect(keyed.stored()).toMatchObject({
+    expect(await keyed.stored()).toMatchObject({
       urls: { staging: elsewhere },
       keys: { staging: 'psk_other_key1' },
       keyOrigins: { staging: 'http://127.0.0.2:9' },
@@ -78,7 +78,7 @@ describe('a key that was stored without a URL', () => {
     const unbound = await shop.run('inventory get 1', { env: { PETSTOCK_URL_STAGING: shop.service.url } });
     expect(unbound).toMatchObject({ code: 4, requests: [] });
     await shop.setUrl(shop.service.url);
-    expect(shop.stored().keyOrigins).toEqual({ staging: new URL(shop.service.url).origin });
+    expect((await shop.stored()).keyOrigins).toEqual({ staging: new URL(shop.service.url).origin });
     expect(await shop.run('inventory get 1')).toMatchObject({ code: 0 });
     expect(await shop.setUrl(elsewhere)).toBe(4);
   });
@@ -102,7 +102,7 @@ test('binds a key in a file without origins to the URL in the file', async ({ sh
 test('does not send a stored key to an address that was edited by hand', async ({ keyed }) => {
   const text = readFileSync(configFile(keyed.folders.config), 'utf8');
   keyed.edit(text.replace(`"staging": "${keyed.service.url}"`, `"staging": "${elsewhere}"`));
-  expect(keyed.stored().urls.staging).toBe(elsewhere);
+  expect((await keyed.stored()).urls.staging).toBe(elsewhere);
   for (const command of sending) {
     const result = await keyed.run(command);
     expect(result, command).toMatchObject({ code: 4, requests: [] });
@@ -122,7 +122,7 @@ describe('set-key --check', () => {
     await shop.setUrl(shop.service.url);
     const result = await shop.run('config set-key --check', { stdin: shop.service.key });
     expect([result.code, result.requests.length]).toEqual([0, 1]);
-    expect(shop.stored().keys.staging).toBe(shop.service.key);
+    expect((await shop.stored()).keys.staging).toBe(shop.service.key);
   });
 
   test.for([
@@ -134,7 +134,7 @@ describe('set-key --check', () => {
     expect(result.code).toBe(code);
     expect(result.stderr).toContain('The key was not stored');
     expect(result.stderr).not.toContain(wrong);
-    expect(shop.stored()).toMatchObject({ keys: {}, urls: { staging: shop.service.url } });
+    expect(await shop.stored()).toMatchObject({ keys: {}, urls: { staging: shop.service.url } });
   });
 
   test('names the source of a key refused by --check, and suggests the same command again', async ({ shop }) => {
@@ -151,6 +151,6 @@ describe('set-key --check', () => {
     const { url, key } = shop.service;
     const set = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
     for (const env of [{}, set]) await shop.refused('config set-key --check', { env, stdin: 'psk_abcdefgh' });
-    expect(shop.stored().keys).toEqual({});
+    expect((await shop.stored()).keys).toEqual({});
   });
 });

@@ -38,7 +38,7 @@ function openConfiguration() {
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr });
     return stderr.replace(file, 'FILE');
   }
-  return { file, run, says, stored: () => readConfig(folder).config };
+  return { file, run, says, stored: async () => (await readConfig(folder)).config };
 }
 
 export const test = plain.extend('config', () => openConfiguration());

@@ -14,13 +14,13 @@ const test = shopTest.extend('north', async () => {
   const url = await shop.run(`config set-url ${shop.service.url} --store north`);
   const key = await shop.run('config set-key --store north', { stdin: shop.service.key });
   expect([url.code, key.code]).toEqual([0, 0]);
-  return { ...shop, stored: () => readConfig(shop.folders.config).config };
+  return { ...shop, stored: async () => (await readConfig(shop.folders.config)).config };
 });
 
 describe('--store', () => {
   test('records the store of --store in the configuration, the banner and the history', async ({ north }) => {
     const { url, key } = north.service;
-    expect(north.stored().stores.north).toMatchObject({ urls: { staging: url }, keys: { staging: key } });
+    expect((await north.stored()).stores.north).toMatchObject({ urls: { staging: url }, keys: { staging: key } });
     const set = await north.run('inventory adjust 4 +1 --store north');
     expect(set).toMatchObject({ code: 0, stderr: expect.stringContaining(`▸ north/staging · ${url}`) });
     const [run] = await north.json('history list --json');
@@ -125,7 +125,7 @@ describe('--store', () => {
     'refuses the store name %j',
     async (name, { shop }) => {
       expect(await shop.run(['config', 'set-key', `--store=${name}`], { stdin: northKey })).toMatchObject({ code: 2 });
-      expect(readConfig(shop.folders.config).config.stores).toEqual({});
+      expect((await readConfig(shop.folders.config)).config.stores).toEqual({});
     },
   );
 
@@ -135,7 +135,7 @@ describe('--store', () => {
     expect((await shop.run(`config get key --store ${name}`)).stdout).toBe(`…${northKey.slice(-4)}\n`);
     // A store without settings is removed.
     await shop.run(`config unset-key --store ${name}`);
-    expect(readConfig(shop.folders.config).config.stores).toEqual({});
+    expect((await readConfig(shop.folders.config)).config.stores).toEqual({});
   });
 
   test('refuses --store for the sandbox', async ({ shop }) => {
@@ -163,7 +163,7 @@ describe('--store', () => {
         await shop.run(command, { stdin: key });
         model.set(targetName({ store, env }), key);
       }
-      const { config } = readConfig(shop.folders.config);
+      const { config } = await readConfig(shop.folders.config);
       for (const store of stores) {
         const { keys } = configOf(config, store);
         for (const env of environments) expect(keys[env]).toBe(model.get(targetName({ store, env })));

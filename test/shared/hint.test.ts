@@ -40,6 +40,6 @@ test('quotes typed text in hints', async ({ shop }) => {
   expect(resume.stderr).toContain("Hint: petstock inventory apply --resume '$(id)'\n");
   const serve = await shop.run(['sandbox', 'serve', '--host', '10.0.0.1;id']);
   expect(serve.stderr).not.toContain('--host 10.0.0.1;id');
-  const key = await shop.run(['config', 'set-key', 'argument', '-e', '`id`']);
-  expect(key.stderr).toContain("Hint: petstock config set-key --env '`id`'\n");
+  const key = await shop.run(['config', 'set-key', 'argument', '--url', '`id`']);
+  expect(key.stderr).toContain("Hint: petstock config set-key --url '`id`'\n");
 });

@@ -76,9 +76,13 @@ export interface RunningCommand {
  * The sandbox, which has its own key and address, needs none.
  * @throws the errors of `readConfig`
  */
-function readConfigFor({ needs }: RunningCommand, { env, folders }: Context, globals: GlobalOptions): ReadConfig {
+async function readConfigFor(
+  { needs }: RunningCommand,
+  { env, folders }: Context,
+  globals: GlobalOptions,
+): Promise<ReadConfig> {
   try {
-    return readConfig(folders.config);
+    return await readConfig(folders.config);
   } catch (error) {
     const isForSandbox = (globals.env ?? variable(env, 'PETSTOCK_ENV')) === 'sandbox';
     if (!(error instanceof PetstockError) || needs === 'config' || (needs === 'service' && !isForSandbox)) throw error;
@@ -112,7 +116,7 @@ export async function openInvocation(
   const { name: command } = running;
   const { stdout, stderr, env, folders } = context;
   const narrowed = narrowFolders(folders);
-  const { config: configFile, warnings } = readConfigFor(running, context, globals);
+  const { config: configFile, warnings } = await readConfigFor(running, context, globals);
   const resolved = resolveTarget(context, globals, configFile);
   const target = targetOf(resolved);
   const chosenFormat = resolveFormat(globals, resolved.config.settings.output, stdout.isTerminal, running);
