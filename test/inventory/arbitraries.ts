@@ -14,7 +14,7 @@ export const items: fc.Arbitrary<InventoryItem> = fc.record({
   quantity: fc.oneof(
     fc.integer({ min: -2, max: 9 }),
     fc.maxSafeInteger(),
-    fc.bigInt({ min: 2n ** 53n, max: 2n ** 63n }),
+    fc.bigInt({ min: 2n ** 53n, max: 2n ** 54n }),
   ),
   status: statuses,
 });
