@@ -20,7 +20,8 @@ function openCase() {
     cache.keep(0);
     return { answer, isKept: compiled.cachedDataRejected === false };
   };
-  return { file, caches, run };
+  const kept = () => fs.readdirSync(caches).map((name) => join(caches, name));
+  return { file, caches, run, kept };
 }
 
 test('keeps compiled code for the next run, in a folder that only its user can open', () => {
@@ -49,10 +50,10 @@ test('uses only code that was compiled under the same conditions', () => {
   expect(run('node 20', 'inventory list').isKept).toBe(true);
 });
 
-test('recompiles code that was changed or that others can read', () => {
-  const { caches, run } = openCase();
+test('recompiles code that was changed, is behind a link, or that others can read or write', () => {
+  const { caches, run, kept: all } = openCase();
   run();
-  const kept = () => join(caches, fs.readdirSync(caches)[0] ?? '');
+  const kept = () => all()[0] ?? '';
   const bytes = fs.readFileSync(kept());
   for (let at = 0; at < bytes.length; at += 1 + (bytes.length >> 6)) {
     fs.writeFileSync(kept(), Buffer.from(bytes).fill((bytes[at] ?? 0) ^ 1, at, at + 1));
@@ -60,9 +61,31 @@ test('recompiles code that was changed or that others can read', () => {
   }
   fs.chmodSync(kept(), 0o644);
   expect(run().isKept).toBe(false);
-  fs.chmodSync(caches, 0o750);
+  const linked = kept();
+  fs.renameSync(linked, `${caches}.kept`);
+  fs.symlinkSync(`${caches}.kept`, linked);
   expect(run().isKept).toBe(false);
+  for (const open of [0o750, 0o777]) {
+    fs.writeFileSync(join(caches, 'planted'), '');
+    fs.chmodSync(caches, open);
+    expect(run().isKept).toBe(false);
+    expect([all().length, fs.statSync(caches).mode & 0o777]).toEqual([1, 0o700]);
+  }
   expect(run().isKept).toBe(true);
+});
+
+test('removes the oldest files of a full folder', () => {
+  const { caches, run, kept } = openCase();
+  run();
+  const [own = ''] = kept();
+  const others = Array.from({ length: 48 }, (_, at) => join(caches, `${at}`));
+  for (const [at, path] of others.entries()) {
+    fs.writeFileSync(path, '');
+    fs.utimesSync(path, at, at);
+  }
+  fs.writeFileSync(own, '');
+  run();
+  expect(kept().toSorted()).toEqual([own, ...others.slice(2)].toSorted());
 });
 
 test('does not keep compiled code after a long run', () => {

@@ -7,7 +7,7 @@ import { petstockAt } from '../support/petstock.ts';
 import { type Program, serve, temporaryHome } from '../support/program.ts';
 
 /** The number of kills. A longer test: `PETSTOCK_RUNS=100`. */
-const kills = Number(process.env.PETSTOCK_RUNS ?? 4);
+const kills = Number(process.env.PETSTOCK_RUNS ?? 2);
 const scansPerKill = 20;
 /** The number of large ids in the stock, which come after 1, 2, 3, …. */
 const largeIds = 3;

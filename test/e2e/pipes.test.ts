@@ -6,28 +6,25 @@ import { runProgram, serve, startProgram, temporaryHome } from '../support/progr
 
 const rateLimitOnly = /^(Rate limit: .*\n)?$/;
 
-// CSV and NDJSON are not tested, because they are written like TSV and JSON.
-test.each(['tsv', 'json', 'table'])('ends a long list in %s quietly if its reader exits early', async (format) => {
+test('ends a long list, an export to /dev/stdout and a help quietly if the reader exits early', async () => {
   const { env } = await serve({ pets: 50000 });
-  const program = startProgram(`inventory list -o ${format}`, { env });
-  await program.until('stdout', '1');
-  program.hangUp('stdout');
-  const { code, signal, stdout, stderr } = await program.result;
-  expect({ code, signal }).toEqual({ code: 0, signal: null });
-  expect(stderr).toMatch(rateLimitOnly);
-  expect(stdout.length).toBeLessThan(500_000);
-});
-
-test.each(['2>&1 | head -1', '| :'])('ends the help of a command quietly if its reader exits: %s', async (reader) => {
-  const through = ['bash', '-c', `"$@" ${reader}; exit "$PIPESTATUS"`, 'bash'];
-  expect(await runProgram('inventory apply --help', { through })).toMatchObject({ code: 0, stderr: '' });
-});
-
-test('ends an export to /dev/stdout quietly if its reader exits early', async () => {
-  const { env } = await serve({ pets: 50000 });
-  const through = ['bash', '-c', '"$@" | head -1; exit "$PIPESTATUS"', 'bash'];
-  const stderr = expect.stringMatching(rateLimitOnly);
-  expect(await runProgram('inventory export /dev/stdout', { env, through })).toMatchObject({ code: 0, stderr });
+  for (const format of ['tsv', 'table']) {
+    const program = startProgram(`inventory list -o ${format}`, { env });
+    await program.until('stdout', '1');
+    program.hangUp('stdout');
+    const { code, signal, stdout, stderr } = await program.result;
+    expect({ code, signal }).toEqual({ code: 0, signal: null });
+    expect(stderr).toMatch(rateLimitOnly);
+    expect(stdout.length).toBeLessThan(500_000);
+  }
+  for (const [command, reader] of [
+    ['inventory export /dev/stdout', '| head -1'],
+    ['inventory apply --help', '| :'],
+  ] as const) {
+    const through = ['bash', '-c', `"$@" ${reader}; exit "$PIPESTATUS"`, 'bash'];
+    const stderr = expect.stringMatching(rateLimitOnly);
+    expect(await runProgram(command, { env, through })).toMatchObject({ code: 0, stderr });
+  }
 });
 
 test('ends watch quietly at its next line once its reader has exited', async () => {

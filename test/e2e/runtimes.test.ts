@@ -3,14 +3,6 @@ import { expect, test } from 'vitest';
 import { runProgram, serve, serveProgram, temporaryHome } from '../support/program.ts';
 import { openClosingPort } from '../support/tls.ts';
 
-test('reports that another program uses the port of sandbox serve', async () => {
-  const { port } = new URL((await serve()).url);
-  expect(await runProgram(`sandbox serve --port ${port} --file :memory:`)).toMatchObject({
-    code: 2,
-    stderr: `Error: Another program uses port ${port} on 127.0.0.1.\nHint: petstock sandbox serve --port 0\n`,
-  });
-});
-
 test("prints the package's version, with or without a commit", async () => {
   const { default: manifest } = await import('../../package.json', { with: { type: 'json' } });
   const { code, stdout, stderr } = await runProgram('--version');

@@ -2,9 +2,9 @@ import { describe, expect } from 'vitest';
 import { openApiDocument } from '../../src/service/index.ts';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import fc from '../support/seeded-fast-check.ts';
-import { CASES } from './conformance-cases.ts';
+import { CASES, type Case } from './conformance-cases.ts';
 import { breach, ofHttp } from './contract.ts';
-import { type Answer, outcome, rate, start, temporaryFile, test } from './support.ts';
+import { type Answer, outcome, rate, start, type TestService, temporaryFile, test } from './support.ts';
 
 const { DatabaseSync } = sqlite();
 
@@ -22,24 +22,35 @@ function expectHeadersOfAll(answer: Answer): void {
   expect(answer.headers.date).toMatch(/^Tue, 10 Mar 2026 12:00:0\d GMT$/);
 }
 
-test.each(CASES)(
+async function requireDocumented(service: TestService, file: string, asked: Case): Promise<void> {
+  const { name, operation, ask, outcome: expected, headers } = asked;
+  const before = stockIn(file);
+  const answer = await ask(service);
+  expectHeadersOfAll(answer);
+  expect(answer.headers, name).toMatchObject(headers);
+  expect('sunset' in answer.headers, name).toBe('sunset' in headers);
+  expect(stockIn(file), name).toBe(before);
+  if (operation === null) {
+    expect([String(answer.status), answer.text], name).toEqual([expected.slice(0, 3), expect.any(String)]);
+    return;
+  }
+  expect(outcome(answer), name).toBe(expected);
+  expect(answer.headers['content-type'], name).toBe('application/json');
+  expect(breach(...operation, answer), name).toBe('');
+}
+
+test('responds as documented to every case, without changing the stock', async () => {
+  const file = temporaryFile();
+  const service = await start({ file });
+  for (const asked of CASES.filter(({ options }) => Object.keys(options ?? {}).length === 0))
+    await requireDocumented(service, file, asked);
+});
+
+test.each(CASES.filter(({ options }) => Object.keys(options ?? {}).length > 0))(
   'responds as documented, without changing the stock, to: $name ($outcome)',
-  async ({ operation, ask, outcome: expected, headers, options }) => {
+  async (asked) => {
     const file = temporaryFile();
-    const service = await start({ file, ...options });
-    const before = stockIn(file);
-    const answer = await ask(service);
-    expectHeadersOfAll(answer);
-    expect(answer.headers).toMatchObject(headers);
-    expect('sunset' in answer.headers).toBe('sunset' in headers);
-    expect(stockIn(file)).toBe(before);
-    if (operation === null) {
-      expect([String(answer.status), answer.text]).toEqual([expected.slice(0, 3), expect.any(String)]);
-      return;
-    }
-    expect(outcome(answer)).toBe(expected);
-    expect(answer.headers['content-type']).toBe('application/json');
-    expect(breach(...operation, answer)).toBe('');
+    await requireDocumented(await start({ file, ...asked.options }), file, asked);
   },
 );
 
@@ -60,11 +71,10 @@ const bodies: readonly (readonly [string, bigint])[] = [
   ['\uFEFF{"quantity":5}', 5n],
   ['{"note":"Привет 🐈","quantity":5}', 5n],
 ];
-test.each(bodies.map(([body, quantity]) => [body.slice(0, 60), quantity, body] as const))(
-  'sets only the pet of the path with PATCH %s to %d, and returns the item',
-  async (_start, quantity, body) => {
-    const file = temporaryFile();
-    const service = await start({ file });
+test('sets only the pet of the path, whatever the body is like, and returns the item', async () => {
+  const file = temporaryFile();
+  const service = await start({ file });
+  for (const [body, quantity] of bodies) {
     await service.patch('/inventory/9007199254740993', '{"quantity":4711}');
     const before = stockIn(file).split('\n');
     const answer = await service.patch('/inventory/9007199254740993?quantity=9', body);
@@ -74,8 +84,8 @@ test.each(bodies.map(([body, quantity]) => [body.slice(0, 60), quantity, body] a
       .split('\n')
       .filter((line) => !before.includes(line));
     expect(changed).toEqual([expect.stringMatching(new RegExp(`^9007199254740993 ${quantity} `))]);
-  },
-);
+  }
+});
 
 test("answers 503 if the stock or the usage of the key can't be read or written", async ({ file }) => {
   const service = await start({ file });

@@ -136,7 +136,7 @@ describe('writing the configuration', () => {
   property(
     'reads back keys and settings until they are removed',
     [key, fc.constantFrom('staging', 'production'), fc.maxSafeNat(), fc.webAuthority()],
-    { numRuns: 30 },
+    { numRuns: 10 },
     async (secret, env, number, host) => {
       const folder = newFolder();
       const where = { folder, store: undefined, env };

@@ -90,12 +90,7 @@ export interface TriedOutput extends Ran {
  * Runs every command with a format, in a shop that has something to show.
  * @param folder the folder for its files
  */
-export async function runEvery(
-  run: RunCommand,
-  folder: string,
-  format: string,
-  more: readonly string[] = [],
-): Promise<readonly TriedOutput[]> {
+export async function runEvery(run: RunCommand, folder: string, format: string): Promise<readonly TriedOutput[]> {
   const file = (name: string, text: string) => writeFileSync(join(folder, name), text);
   file('codes.csv', 'code,petId,name\n111,4,Rex\n');
   file('stock.csv', 'petId,quantity,status\n1,2,available\n9223372036854775807,3,sold\n');
@@ -111,7 +106,7 @@ export async function runEvery(
       .filter((word) => word !== '');
     const stdin = name === 'config set-key' ? 'psk_0123456789abcdef0123' : '4 x3\n111\ndone\n';
     const asked = format === 'json' ? ['--json'] : ['-o', format];
-    const ran = await run([...name.split(' '), ...given, ...asked, ...more, '--yes'], stdin);
+    const ran = await run([...name.split(' '), ...given, ...asked, '--yes'], stdin);
     outputs.push({
       ...ran,
       name,

@@ -40,8 +40,7 @@ const kinds: Readonly<Record<string, Kind>> = {
       return { PETSTOCK_TEST_POSTGRES: join(installPackage(folder, name, `${version}`), 'native', 'bin') };
     },
     runs: [
-      ['unit', 'test/state/postgres', 'test/cli/shared-state', 'test/rate-limit/shared'],
-      ['e2e', 'test/e2e/team'],
+      ['unit', 'test/state/postgres', 'test/cli/shared-state', 'test/cli/four-machines', 'test/rate-limit/shared'],
       ['long', 'test/long/team'],
     ].map((run) => ['--project', ...run]),
   },

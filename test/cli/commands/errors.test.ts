@@ -22,13 +22,10 @@ describe('an error with --json', () => {
     expect(errorJson(stderr).error.exitCode).toBe(5);
   });
 
-  test.for([
-    'inventory list --json --limit',
-    'inventory list --limit x --json',
-    'inventory list --nope -o json',
-    'sandbox serve --port x --json',
-  ])('prints the error of %s as JSON', async (command, { shop }) => {
-    expect(errorJson(await shop.refused(command)).error.kind).toBe('usage');
+  test('prints the error of a mistaken option as JSON', async ({ shop }) => {
+    for (const command of ['inventory list --json --limit', 'inventory list --nope -o json']) {
+      expect(errorJson(await shop.refused(command)).error.kind).toBe('usage');
+    }
   });
 
   test('prints the banner and rate limit of a successful command on stderr with --json', async ({ shop }) => {
@@ -47,7 +44,7 @@ describe('an error with --json', () => {
   });
 });
 
-test.for(['inventory list', 'inventory get 4', 'inventory adjust 4 +1', 'inventory set 4 5 --expect 3', 'orders list'])(
+test.for(['inventory list', 'inventory adjust 4 +1', 'orders list'])(
   'reports a 404 that is not about a pet without naming a pet: %s',
   async (command, { till }) => {
     till.service.always('GET', answers(404, {}, '{"code":"no_route","message":"No such route.","status":404}'));
@@ -96,31 +93,23 @@ test('updates a single line for all attempts to connect on a terminal, and remov
 
 /** Commands that are refused before anything is sent, with words of the message; as an array if a word is empty. */
 const refusals: readonly (readonly [command: string | readonly string[], said: string])[] = [
-  ['list', '(Did you mean petstock inventory list?)'],
   ['set 4 1', '(Did you mean petstock inventory set?)'],
   ['inventory undo', '(Did you mean petstock undo?)'],
-  ['inventroy list', '(Did you mean petstock inventory?)'],
   ['config pth', '(Did you mean petstock config path?)'],
   ['inventory list --production', '(Did you mean --env production?)'],
   ['inventory list --jsn', '"--jsn" (Did you mean --json?)'],
   ['help exit-code', 'The topics are exit-codes,'],
   ['inventory set', 'The petId is missing: the pet, by its id or name.'],
   ['history show', 'The run is missing: the run, as history list shows it.'],
-  ['inventory set 4', 'The quantity is missing. Give the number of units in stock.'],
   ['inventory set 4 +5', 'To add to the stock, use petstock inventory adjust.'],
   ['inventory set 4 5 --expect +5', '--expect: "+5" is not a quantity: leave out the plus sign'],
   ['sell', 'Unknown command "sell".'],
-  ['orders get', 'Unknown command "get".'],
   ['inventory list --everything', 'Unknown option "--everything".'],
-  ['inventory list -z', 'Unknown option "-z".'],
   ['inventory list --json=true', 'Option "--json" does not take a value.'],
-  ['inventory list --summary=', 'Option "--summary" does not take a value.'],
-  ['inventory list --retries=-1', '--retries takes a whole number from 0 to 99, not "-1".'],
   ['inventory list --retries=100', '--retries takes a whole number from 0 to 99, not "100".'],
   ['inventory list --color red', '--color takes auto, always or never, not "red".'],
   ['inventory get 1.5', '"1.5" is not a pet id'],
   ['inventory list --limit', 'Option "--limit <n>" needs a value.'],
-  ['inventory get', 'The petId is missing'],
   [
     'inventory list --env prod',
     'in --env. The environments are staging, production, sandbox. Did you mean "production"?',
@@ -244,33 +233,19 @@ test("suggests a command that works without the shared state if that can't be re
   await shop.exits('config list', 0, undefined, { env });
 });
 
-describe.each([
-  ['busy\n', '\n│ busy\n'],
-  [' busy ', '\n│ busy\n'],
-  ['Busy', '\n│ Busy\n'],
-  ['one\nHint: two\r', '\n│ one Hint: two\n'],
-  [' ', ''],
-  ['\0', ''],
-])('a service that answers %j', (message, words) => {
-  test.for([
-    ['GET', 'inventory list', 400, 'Error: The service (?:refused it|returned 400)\\.'],
-    ['PATCH', 'inventory set 1 3', 400, 'Error: The service (?:refused it|returned 400)\\.'],
-    [
-      'PATCH',
-      'inventory adjust 1 1 --retries 0',
-      503,
-      'Error: The service (?:failed|returned 503).*\\. No change has reached.*',
-    ],
-  ] as const)(
-    "prints the service's message, if any, after a %s of %s gets a %i",
-    async ([method, command, status, own], { till }) => {
-      const body = JSON.stringify({ code: 'x', message, status });
-      till.service.always(method, answers(status, {}, body));
-      const { stderr } = await till.run(`${command} -q`);
-      expect(stderr).toMatch(new RegExp(`^${own}${words || '\n'}(?:Hint: petstock .*\n)?$`));
-      expect(stderr).not.toContain('. .');
-    },
-  );
+test("prints the service's message, if any, in one line below the error", async ({ till }) => {
+  for (const [message, words] of [
+    [' busy ', '\n│ busy\n'],
+    ['one\nHint: two\r', '\n│ one Hint: two\n'],
+    [' ', ''],
+    ['\0', ''],
+  ] as const) {
+    const end = till.service.always('GET', answers(400, {}, JSON.stringify({ code: 'x', message, status: 400 })));
+    const { stderr } = await till.run('inventory list -q');
+    end();
+    const own = 'Error: The service (?:refused it|returned 400)\\.';
+    expect(stderr).toMatch(new RegExp(`^${own}${words || '\n'}(?:Hint: petstock .*\n)?$`));
+  }
 });
 
 test('warns about a default-store without settings', async ({ shop }) => {

@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { serviceNameOf } from '../../../src/settings/key-and-url.ts';
 import { recordRun } from '../../support/recorded-runs.ts';
 import { confirming, jsonLines, openShop, type Shop, shopOf, test } from '../../support/shop.ts';
@@ -24,32 +24,25 @@ const names = (runs: Readonly<Record<string, string>>, listed: readonly { readon
 
 const all = ['staging', 'north/staging', 'north/production', 'south/staging'];
 
-describe.each([
-  ['PETSTOCK_STORE', { PETSTOCK_STORE: 'north' }, '', ['north/staging', 'north/production']],
+test.for([
   ['--store', {}, '--store north', ['north/staging', 'north/production']],
   ['PETSTOCK_ENV', { PETSTOCK_ENV: 'staging' }, '', ['staging', 'north/staging', 'south/staging']],
   ['both variables', { PETSTOCK_ENV: 'staging', PETSTOCK_STORE: 'north' }, '', ['north/staging']],
   ['a flag before the variable', { PETSTOCK_STORE: 'north' }, '--store default', ['staging']],
-  ['the store without a name', { PETSTOCK_STORE: 'default' }, '', ['staging']],
-] as const)('the scope of %s', (_name, env, flags, left) => {
-  test('restricts history list, show latest and export to the given environment and store', async ({ shop }) => {
+] as const)(
+  'restricts history list, show latest, export and prune to the place given by %s',
+  async ([_name, env, flags, left], { shop }) => {
     const runs = await everyPlace(shop);
     const run = (command: string) => shop.run(`${command} ${flags}`.trim(), { env });
     expect(names(runs, JSON.parse((await run('history list --json')).stdout))).toEqual(left);
     const shown = JSON.parse((await run('history show latest --json')).stdout);
     expect(names(runs, [shown])).toEqual(left.slice(-1));
     expect(names(runs, jsonLines((await run('history export')).stdout)).toReversed()).toEqual(left);
-  });
-
-  test('restricts history prune to the given environment and store, and reports the number of runs', async ({
-    shop,
-  }) => {
-    const runs = await everyPlace(shop);
     await shop.exits(`history prune --keep 0 --yes ${flags}`.trim(), 0, `${left.length} run`, { env });
     const kept = all.filter((name) => !(left as readonly string[]).includes(name));
     expect(names(runs, await shop.json('history list --json'))).toEqual(kept);
-  });
-});
+  },
+);
 
 test('shows and prunes the whole history whatever default-env and default-store are', async ({ shop }) => {
   const runs = await everyPlace(shop);
@@ -60,17 +53,19 @@ test('shows and prunes the whole history whatever default-env and default-store 
   await shop.exits('history prune --keep 0 --yes', 0, 'Removed 4 runs of all stores and environments.');
 });
 
-test.for([
-  ['', {}, 'Remove 4 runs of all stores and environments for good?'],
-  ['--env staging', {}, 'Remove 3 runs of staging of all stores for good?'],
-  ['', { PETSTOCK_STORE: 'north' }, 'Remove 2 runs of the store north for good?'],
-  ['--store default', {}, 'Remove 1 run of the store without a name for good?'],
-  ['-e production', { PETSTOCK_STORE: 'north' }, 'Remove 1 run of north/production for good?'],
-] as const)('names the scope in the question of history prune: %s %o', async ([flags, env, question], { shop }) => {
+test('names the scope in the question of history prune', async ({ shop }) => {
   await everyPlace(shop);
-  const { asked, prompts } = confirming(true);
-  await shop.run(`history prune --keep 0 ${flags}`.trim(), { terminal: 100, prompts, env });
-  expect(asked).toEqual([question]);
+  for (const [flags, env, question] of [
+    ['', {}, 'Remove 4 runs of all stores and environments for good?'],
+    ['--env staging', {}, 'Remove 3 runs of staging of all stores for good?'],
+    ['', { PETSTOCK_STORE: 'north' }, 'Remove 2 runs of the store north for good?'],
+    ['--store default', {}, 'Remove 1 run of the store without a name for good?'],
+    ['-e production', { PETSTOCK_STORE: 'north' }, 'Remove 1 run of north/production for good?'],
+  ] as const) {
+    const { asked, prompts } = confirming(false);
+    await shop.run(`history prune --keep 0 ${flags}`.trim(), { terminal: 100, prompts, env });
+    expect(asked).toEqual([question]);
+  }
 });
 
 test('apply --resume latest skips a run of another URL, and reports the skipped run', async ({ shop }) => {

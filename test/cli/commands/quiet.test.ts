@@ -1,22 +1,9 @@
-import { dirname } from 'node:path';
 import { expect } from 'vitest';
-import { commandNames, runEvery } from '../../support/every-command.ts';
 import { changeFile, openShop, test } from '../../support/shop.ts';
 
 /** The environment of a job that nobody watches: the tests' own default prints all notes. */
 const unwatched = { PETSTOCK_VERBOSE: undefined };
 const rows = 'petId,quantity\n4,12\n5,0\n';
-
-test('prints nothing on stderr off a terminal if a command went well', { timeout: 60_000 }, async ({ shop }) => {
-  const folder = dirname(shop.folders.state);
-  const run = (argv: readonly string[], stdin: string) => shop.run(argv, { stdin, env: unwatched });
-  const outputs = await runEvery(run, folder, 'json');
-  expect(outputs.map(({ name }) => name)).toEqual(expect.arrayContaining([...(await commandNames())]));
-  for (const { name, code, stderr, expectedCode } of outputs) {
-    if (code !== 0 || expectedCode !== 0) continue;
-    expect({ name, notes: stderr.replace(/^Warning: .*\n( .*\n)*/gm, '') }).toEqual({ name, notes: '' });
-  }
-});
 
 test.for([
   ['inventory set 4 12', /^▸ staging/],

@@ -1,9 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { HttpRequest } from '../../../src/api/transport.ts';
-import type { Context } from '../../../src/cli/context.ts';
-import { guardedContext } from '../../../src/cli/guarded-context.ts';
 import { openShop, openShopAnswering, test, withEnv } from '../../support/shop.ts';
 
 const key = 'sk/live/Abc-123+xyz~9';
@@ -32,14 +29,10 @@ async function openShopWithKey(...response: Parameters<typeof openShopAnswering>
 test.each(forms)('hides a key that the service repeats %s', async (_name, json) => {
   // The message is cut after 1,000 characters, in the middle of the key.
   const body = `{"code":"bad ${json}","message":"${'x'.repeat(980)} The key ${json} is bad","status":401}`;
-  const all = [
+  for (const [status, command] of [
     [401, 'inventory list --debug'],
     [500, 'inventory set 2 5 --json'],
-    [401, 'inventory list --json'],
-    [400, 'inventory set 1 5'],
-    [400, 'api GET /x --debug'],
-  ] as const;
-  for (const [status, command] of json === key ? all : all.slice(0, 2)) {
+  ] as const) {
     const shop = await openShopWithKey(status, body, { location: `/v1/${json}`, 'x-request-id': encodeURI(json) });
     const shown = await shop.run(command, { terminal: 80 });
     expectNoKey(shown.stdout + shown.stderr);
@@ -57,13 +50,12 @@ test.each([
   ['in many values', 'orders list', many((id) => ({ id, note: 'the key is KEY' }))],
   ['in a name and a value', 'pets get 1', `{"id":1,"KEY":"the key is KEY, in parts"}`],
   ['in a status', 'inventory list', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
-  ['in a status', 'inventory get 1', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
   ['in many statuses', 'inventory list', many((petId) => ({ petId, quantity: 2, status: `${petId % 5} KEY` }))],
   ['in a status', 'inventory list --summary', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
   ['in a status', 'inventory list --status KEY', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
 ])('hides a key %s in warnings and in tables of 10 to 80 columns: %s', async (_where, command, body) => {
   const shop = await openShopWithKey(200, body.replaceAll('KEY', key));
-  for (const terminal of [undefined, 10, 20, 30, 40, 80]) {
+  for (const terminal of [undefined, 10, 30, 80]) {
     const { stdout, stderr } = await shop.run(`${command} --no-pager`, { terminal });
     // On a pipe, stdout is data, which is not redacted.
     const shown = `${terminal === undefined ? '' : stdout}${stderr}`.replace(/\s+/g, '');
@@ -134,24 +126,4 @@ test('prints the body of api unredacted to a pipe, and redacted on a terminal', 
   const shop = await openShopWithKey(200, `"${key}"`);
   expect((await shop.run('api GET /x')).stdout).toBe(`"${key}"`);
   expect((await shop.run('api GET /x', { terminal: 80 })).stdout).toBe('"[key]"\n');
-});
-
-test('redacts a sent key on stderr, but not on stdout without a terminal', async () => {
-  const shown = { stdout: '', stderr: '' };
-  const output = (name: 'stdout' | 'stderr') => ({
-    isTerminal: false,
-    write: async (chunk: string | Uint8Array) => {
-      shown[name] += Buffer.from(chunk).toString();
-    },
-  });
-  const { stdout, stderr, openTransport } = guardedContext({
-    stdout: output('stdout'),
-    stderr: output('stderr'),
-    prompts: {},
-    interrupted: new AbortController().signal,
-    openTransport: () => () => new Promise<never>(() => {}),
-  } as unknown as Context);
-  void openTransport({})({ headers: { authorization: `Bearer ${key}` } } as unknown as HttpRequest);
-  for (const stream of [stdout, stderr]) await stream.write(`it is ${key}\n`);
-  expect(shown).toEqual({ stdout: `it is ${key}\n`, stderr: 'it is [key]\n' });
 });

@@ -90,7 +90,7 @@ describe('a write that the stock does not show', () => {
 });
 
 // 524: a CDN has given up on the service, which may still carry it out.
-const unsure = [202, 504, 524];
+const unsure = [202, 524];
 
 test.for(unsure)('waits before the next set if a set to the current stock got a %i', async (status, { till }) => {
   let late: Exchange | undefined;

@@ -1,4 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { changeFile, confirming, openShop, type Shop, stockOf, test } from '../../../support/shop.ts';
@@ -70,10 +69,7 @@ describe('an id that a program rounded', () => {
 
   test.for([
     ['by jq', '675127116845989888', '675127116845989900'],
-    ['by JavaScript', '9007199254740993', '9007199254740992'],
-    ['by a spreadsheet', '9007199254740993', '9007199254740990'],
-    ['by a spreadsheet, as a large one', '1234567890123456789', '1234567890123460000'],
-    ['by C', '1234567890123456789', '1234567890123456800'],
+    ['by a spreadsheet', '1234567890123456789', '1234567890123460000'],
   ])('is refused as probably rounded %s, with the pet that rounds to it', async ([, exact, rounded]) => {
     const shop = await bigShop(['4', `${exact}`]);
     for (const [text, name, hint] of [
@@ -100,26 +96,21 @@ describe('an id that a program rounded', () => {
   });
 
   test('is refused as probably rounded also where no pet rounds to it', async ({ shop }) => {
-    for (const id of ['675127116845989900', '9007199254740990', '9007199254740996', '1234567890123450000']) {
+    for (const id of ['675127116845989900', '9007199254740990']) {
       const stdin = `petId,quantity\n4,1\n${id},3\n`;
       const { stderr } = await shop.exits('inventory apply - --yes', 2, 'the id was probably rounded', { stdin });
       expect(stderr).not.toContain('--skip-unknown');
     }
   });
 
-  test.for(['9223372036854776000', '9223372036854775808', '9223372036854780000'])(
-    'is named beyond the largest id, too: %s',
-    async (id, { shop }) => {
-      for (const [name, text] of [
-        ['a.csv', `petId,quantity\n${id},1\n`],
-        ['a.json', `[{"petId":${id},"quantity":1}]`],
-      ] as const) {
-        expect(await shop.refused(`inventory apply ${changeFile(shop, text, name)} --yes`)).toContain('rounded');
-      }
-      for (const words of [`get ${id}`, `set ${id} 4`])
-        expect(await shop.refused(`inventory ${words}`)).toContain('rounded');
-    },
-  );
+  test('is named beyond the largest id, too', async ({ shop }) => {
+    const id = '9223372036854776000';
+    for (const stdin of [`petId,quantity\n${id},1\n`, `[{"petId":${id},"quantity":1}]`]) {
+      expect(await shop.refused('inventory apply - --yes', { stdin })).toContain('rounded');
+    }
+    for (const words of [`get ${id}`, `set ${id} 4`])
+      expect(await shop.refused(`inventory ${words}`)).toContain('rounded');
+  });
 
   test('is named by get, set and adjust', async () => {
     const shop = await bigShop(['4', '9007199254740993']);
@@ -252,32 +243,6 @@ test('asks whether a file is of another environment if most rows expect another 
   expect((await shop.exits(`inventory apply ${edited} --yes -q`, 7)).stderr).not.toContain('another environment');
 });
 
-describe('the file of --failed-out', () => {
-  const old = 'petId,status,expected,quantity,reason,ref\n4,,39,12,,\n';
-
-  test.for([
-    ['missing', 'none.csv', 2],
-    ['faulty', 'faulty.csv', 2],
-    ['of an unknown pet', 'unknown.csv', 2],
-  ] as const)('keeps the rows of an earlier run if the input is %s', async ([, name, code], { shop }) => {
-    shop.service.setFaults(['PATCH /inventory/*:status=400']);
-    const failed = join(shop.folders.state, '../failed.csv');
-    const first = changeFile(shop, 'petId,quantity\n4,12\n', 'first.csv');
-    await shop.exits(`inventory apply ${first} --yes --failed-out ${failed}`, 10);
-    expect(readFileSync(failed, 'utf8')).toBe(old);
-    changeFile(shop, 'petId,quantity\n4,x\n', 'faulty.csv');
-    changeFile(shop, 'petId,quantity\n404,1\n', 'unknown.csv');
-    const input = join(shop.folders.state, '..', name);
-    await shop.exits(`inventory apply ${input} --yes --failed-out ${failed}`, code);
-    expect(readFileSync(failed, 'utf8')).toBe(old);
-    shop.service.setFaults([]);
-    await shop.exits(`inventory apply ${first} --yes --failed-out ${failed}`, 0);
-    expect(readFileSync(failed, 'utf8')).toBe('');
-    writeFileSync(failed, 'hours of work');
-    expect(await shop.refused(`inventory apply ${first} --yes --failed-out ${failed}`)).toContain('already exists');
-  });
-});
-
 describe('a delivery that comes again under its ref', () => {
   const delivery = 'petId,delta,ref\n4,50,N-31\n6,2,N-31\n';
   const corrected = 'petId,delta,ref\n4,5,N-31\n6,2,N-31\n';
@@ -293,21 +258,23 @@ describe('a delivery that comes again under its ref', () => {
     return { run: run.slice(-4) as string, again };
   }
 
-  test.for([
-    ['the same', delivery, 'add --skip-applied'],
-    ['extended', extended, 'add --skip-applied'],
-    ['corrected', corrected, 'The numbers differ'],
-    ['with a space and other rows', 'petId,delta,ref\n8,1,N-99\n6,2, N-31 \n', 'add --skip-applied'],
-    ['in lower case', 'petId,delta,ref\n6,2,n-31\n', 'add --skip-applied'],
-    ['added up with another', 'petId,delta,ref\n6,2,N-31\n6,1,N-32\n', 'The numbers differ'],
-  ] as const)('is refused off a terminal, and nothing is sent: %s', async ([, text, said], { shop }) => {
+  test('is refused off a terminal, and nothing is sent', async ({ shop }) => {
     const { run, again } = await delivered(shop);
-    for (const words of ['--yes', '--dry-run']) {
-      const { code, stderr, requests } = await again(text, words);
-      expect({ code, requests }).toEqual({ code: 2, requests: [] });
-      expect(stderr).toContain('already changed under');
-      expect(stderr).toContain(`6 "Blue hamster": +2 by run ${run}`.replace(' "Blue hamster"', ''));
-      expect(stderr).toContain(said);
+    for (const [text, said] of [
+      [extended, 'add --skip-applied'],
+      [corrected, 'The numbers differ'],
+      // With a space and other rows.
+      ['petId,delta,ref\n8,1,N-99\n6,2, N-31 \n', 'add --skip-applied'],
+      ['petId,delta,ref\n6,2,n-31\n', 'add --skip-applied'],
+      ['petId,delta,ref\n6,2,N-31\n6,1,N-32\n', 'The numbers differ'],
+    ] as const) {
+      for (const words of ['--yes', '--dry-run']) {
+        const { code, stderr, requests } = await again(text, words);
+        expect({ code, requests }).toEqual({ code: 2, requests: [] });
+        expect(stderr).toContain('already changed under');
+        expect(stderr).toContain(`6: +2 by run ${run}`);
+        expect(stderr).toContain(said);
+      }
     }
   });
 

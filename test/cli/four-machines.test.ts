@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { ListedRun } from '../../support/petstock.ts';
-import { temporaryDatabase } from '../../support/postgres.ts';
-import { stockOf } from '../../support/shop.ts';
-import { type Machine, openTeam, type Team } from '../../support/team.ts';
+import type { ListedRun } from '../support/petstock.ts';
+import { temporaryDatabase } from '../support/postgres.ts';
+import { stockOf } from '../support/shop.ts';
+import { type Machine, openTeam, type Team } from '../support/team.ts';
 
 const limits = { limits: { minute: 40, day: 1_000_000 }, windowSeconds: 2, pets: 60 };
 const skews = [

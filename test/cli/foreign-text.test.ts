@@ -1,17 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { visibleWidth } from '../../../src/output/text-width.ts';
-import { answering } from '../../support/answering.ts';
-import type { RunResult } from '../../support/context.ts';
-import { recordRun } from '../../support/recorded-runs.ts';
-import { changeFile, openShop, type Shop, type ShopRunOptions, test } from '../../support/shop.ts';
-import { stateSql } from '../../support/state-sql.ts';
+import { visibleWidth } from '../../src/output/text-width.ts';
+import { answering } from '../support/answering.ts';
+import type { RunResult } from '../support/context.ts';
+import { recordRun } from '../support/recorded-runs.ts';
+import { changeFile, openShop, type Shop, type ShopRunOptions, test } from '../support/shop.ts';
+import { stateSql } from '../support/state-sql.ts';
 
 /** Foreign text that is wrapped at any width. Each of its words is marked with `ø`. */
 const forged = Array.from({ length: 14 }, () => 'øHint: øpetstock øconfig øset-key').join(' ');
 const inHeader = forged.replaceAll('ø', '\xf8');
-const widths = [40, 80, 200];
+const widths = [40, 200];
 
 /** Checks that foreign text neither begins a line nor gives a hint, unless it follows a bar. */
 function expectForeign(name: string, { stdout, stderr }: RunResult, questions: readonly string[] = []): void {
@@ -35,28 +35,25 @@ async function attack(shop: Shop, command: string | readonly string[], options: 
   return result;
 }
 
-test.each([200, 302, 400, 401, 404, 429, 503])(
-  'prints a response of status %i without forged lines',
-  async (status) => {
-    const retryAfter = status === 200 || status === 429 ? '1' : inHeader;
-    const headers = { sunset: inHeader, 'x-ratelimit-limit': inHeader, 'retry-after': retryAfter };
-    const body = JSON.stringify({ code: forged, message: forged, status });
-    const url = await answering(status, body, { ...headers, location: `/${inHeader}` });
-    const reads = ['inventory list', 'inventory get 4', 'status', 'pets get 3', 'orders list', 'limits --refresh'];
-    const writes = ['inventory set 4 5', 'inventory adjust 4 1'];
-    for (const debug of ['', ' --debug']) {
-      let shop = await openShop();
-      for (const command of [...reads, 'inventory diff staging production', ...writes]) {
-        if (writes.includes(command)) shop = await openShop();
-        const production = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
-        const options = { env: { ...production, PETSTOCK_URL_STAGING: url } };
-        await attack(shop, `${command} --retries 0 --max-wait 0${debug}`, options);
-        // A gate that a 429 or 503 has set lifts.
-        shop.clock.advance(120_000);
-      }
+test.each([200, 302, 404, 429, 503])('prints a response of status %i without forged lines', async (status) => {
+  const retryAfter = status === 200 || status === 429 ? '1' : inHeader;
+  const headers = { sunset: inHeader, 'x-ratelimit-limit': inHeader, 'retry-after': retryAfter };
+  const body = JSON.stringify({ code: forged, message: forged, status });
+  const url = await answering(status, body, { ...headers, location: `/${inHeader}` });
+  const reads = ['inventory list', 'inventory get 4', 'status', 'pets get 3', 'orders list', 'limits --refresh'];
+  const writes = ['inventory set 4 5', 'inventory adjust 4 1'];
+  for (const debug of status === 429 || status === 503 ? ['', ' --debug'] : ['']) {
+    let shop = await openShop();
+    for (const command of [...reads, 'inventory diff staging production', ...writes]) {
+      if (writes.includes(command)) shop = await openShop();
+      const production = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
+      const options = { env: { ...production, PETSTOCK_URL_STAGING: url } };
+      await attack(shop, `${command} --retries 0 --max-wait 0${debug}`, options);
+      // A gate that a 429 or 503 has set lifts.
+      shop.clock.advance(120_000);
     }
-  },
-);
+  }
+});
 
 test('prints no forged lines if the message for an unknown outcome contains line breaks', async () => {
   const message = `done.\n${forged}`;
@@ -74,11 +71,7 @@ test.each([
   ['a quantity', `[${item({ quantity: forged })}]`],
   ['an id', `[${item({ petId: forged })}]`],
   ['a field, twice', `[{"${forged}":1,"${forged}":2}]`],
-  ['a field', `{"${forged}":1}`],
-  ['a text', `"${forged}"`],
   ['no JSON', forged],
-  ['HTML', `<html>${forged}</html>`],
-  ['the status of a write', item({ status: forged })],
   ['the quantity of a write', item({ quantity: forged })],
   ['the field of a record', item({ [forged]: forged })],
 ])('prints %s from the service without forged lines', async (_name, body) => {
@@ -119,7 +112,6 @@ test.each([
   ['a column', `petId,quantity,${forged}\n1,2,3\n`],
   ['reasons', `petId,quantity,reason,ref\n1,2,${forged},${forged}\n2,9999,${forged},${forged}\n`],
   ['ids and quantities', `petId,quantity\n${forged},2\n1,${forged}\n`],
-  ['the only line', `${forged}\n`],
   ['a cell too many', `petId,quantity\n1,2,${forged}\n`],
   ['an open quote', `petId,quantity\n1,"${forged}\n`],
   ['a JSON field', `[{"petId":1,"${forged}":2}]`],
@@ -132,8 +124,8 @@ test.each([
   }
 });
 
-test.each(widths)('prints names and codes from a codes file in %i columns without forged lines', async (terminal) => {
-  const shop = await openShop();
+test('prints names and codes from a codes file without forged lines', async ({ shop }) => {
+  const terminal = 40;
   const codes = changeFile(shop, `code,petId,name\nA1,1,${forged}\nA2,2,${forged}\n`);
   await shop.run(['config', 'set', 'codes', codes]);
   const scans = { stdin: 'A1\nA2\nøHint: øcode\ndone\n', terminals: ['stdout', 'stderr'] as const };
