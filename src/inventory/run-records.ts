@@ -52,8 +52,10 @@ export interface PlannedRow {
   readonly readsFirst?: boolean | undefined;
   readonly reason?: string | undefined;
   readonly ref?: string | undefined;
-  /** The outcome of a row that is not to be sent: a conflict, or a stock that can't be read. */
-  readonly outcome?: { readonly result: 'conflict' | 'failed'; readonly error: RowError } | undefined;
+  /** The outcome of a row that is not to be sent: a conflict, a stock that can't be read, or a count that agrees. */
+  readonly outcome?:
+    | { readonly result: 'conflict' | 'failed' | 'unchanged'; readonly error: RowError | undefined }
+    | undefined;
 }
 
 /**

@@ -9,7 +9,7 @@ import { isOpen, type OpenRun, type Row } from '../state/open-run.ts';
 import { rowErrorOf } from './classify-failure.ts';
 import { execute } from './execute.ts';
 import { dryRunErrorOf, runErrorOf } from './run-error.ts';
-import { commonReason, isRecorded, plannedRows, rowAfter } from './run-rows.ts';
+import { type ConfirmedPets, commonReason, isRecorded, plannedRows, rowAfter } from './run-rows.ts';
 import type { Stock } from './stock.ts';
 import type { Execution, WriteContext } from './write-context.ts';
 
@@ -38,6 +38,8 @@ export interface RunPlan {
   /** The stock that the rows were planned with; undefined if it was not read. */
   readonly stock: Stock | undefined;
   readonly resumed?: ResumedRun | undefined;
+  /** The pets of a stock-take: where the count agrees with the stock, the history keeps that, too. */
+  readonly confirmed?: ConfirmedPets;
   /** Set for a command that changes a single pet. */
   readonly single?: SinglePlan | undefined;
   /**
@@ -112,10 +114,11 @@ export async function carryOut(
   options: RunOptions,
   hooks: RunHooks = {},
 ): Promise<RunResult> {
-  const { rows, resumed } = plan;
+  const { rows, resumed, confirmed } = plan;
   await hooks.onPlan?.(rows);
   requireWithinGuards(rows, options.guards, resumed !== undefined);
-  const hasWork = !options.dryRun && (hasPlanned(rows) || resumed?.open?.rows.some(isOpen) === true);
+  const isRecordable = rows.some((row) => row.result === 'unchanged' && isRecorded(row, confirmed));
+  const hasWork = !options.dryRun && (hasPlanned(rows) || isRecordable || resumed?.open?.rows.some(isOpen) === true);
   if (hasWork && rows.some(({ result }) => result === 'planned' || (resumed && result === 'unknown'))) {
     await hooks.confirm?.(rows);
   }
@@ -166,7 +169,7 @@ async function write(context: RunContext, plan: RunPlan, options: RunOptions, ho
   await hooks.onEnd?.();
   const { stoppedBy } = execution;
   const stopped = stoppedBy === undefined ? undefined : rowErrorOf(stoppedBy);
-  noteOutcomes(rows, run, execution, stopped, resumed !== undefined);
+  noteOutcomes(plan, run, execution, stopped);
   if (single !== undefined) markUnsentAsFailed(rows, run, stopped);
   const unclosed = await close(context, run, { isSingle: single !== undefined, stoppedBy });
   const cause = stoppedBy ?? unclosed;
@@ -180,29 +183,31 @@ async function write(context: RunContext, plan: RunPlan, options: RunOptions, ho
 }
 
 async function begin(context: RunContext, plan: RunPlan): Promise<OpenRun> {
-  const { rows, subject, single, stock } = plan;
+  const { rows, subject, single, stock, confirmed } = plan;
   const { target, baseUrl, service, scope, user, host, pid, history } = context;
-  const { unchanged, skipped, notEdited } = countRows(rows);
+  const { unchanged, skipped, notEdited } = countRows(
+    rows.filter((row) => row.result !== 'unchanged' || !isRecorded(row, confirmed)),
+  );
   const head: RunHead = {
     ...subject,
     ...{ env: target.env, store: target.store, baseUrl, service, scope, user, host, pid },
     ...{ reason: commonReason(rows), unchanged, skipped, notEdited },
   };
   if (single !== undefined) return history.beginLater(head, plannedRows(rows, stock, single));
-  return history.begin(head, plannedRows(rows, stock), await plan.requireNotDuplicate?.());
+  return history.begin(head, plannedRows(rows, stock, { confirmed }), await plan.requireNotDuplicate?.());
 }
 
 /** Replaces the planned rows by their outcomes. */
 function noteOutcomes(
-  rows: BulkRow[],
+  { rows, resumed, confirmed }: RunPlan,
   run: OpenRun,
   { unwritten }: Execution,
   stopped: RowError | undefined,
-  isResumed: boolean,
 ): void {
+  const isResumed = resumed !== undefined;
   let number = 0;
   for (const [index, planned] of rows.entries()) {
-    if (!isResumed && !isRecorded(planned)) continue;
+    if (!isResumed && !isRecorded(planned, confirmed)) continue;
     const row = run.rows[number++];
     if (row === undefined) continue;
     if (isResumed || planned.result === 'planned') {

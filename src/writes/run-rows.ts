@@ -3,9 +3,15 @@ import type { PlannedRow } from '../inventory/run-records.ts';
 import type { Row } from '../state/open-run.ts';
 import { basisOf, type Stock } from './stock.ts';
 
+/** Pets whose row is recorded although it needs no change. */
+export type ConfirmedPets = Pick<ReadonlySet<bigint>, 'has'> | undefined;
+
 /** Returns whether a row is recorded: not if nothing is to be written for it, or if its wanted stock is not known. */
-export function isRecorded({ result, after }: Pick<BulkRow, 'result' | 'after'>): boolean {
-  return !isIdle({ result }) && after !== undefined;
+export function isRecorded(
+  { petId, result, after }: Pick<BulkRow, 'petId' | 'result' | 'after'>,
+  confirmed: ConfirmedPets,
+): boolean {
+  return after !== undefined && (!isIdle({ result }) || (result === 'unchanged' && confirmed?.has(petId) === true));
 }
 
 /**
@@ -15,12 +21,12 @@ export function isRecorded({ result, after }: Pick<BulkRow, 'result' | 'after'>)
 export function plannedRows(
   rows: readonly BulkRow[],
   stock: Stock | undefined,
-  options: Pick<PlannedRow, 'readsFirst'> = {},
+  { confirmed, ...options }: Pick<PlannedRow, 'readsFirst'> & { readonly confirmed?: ConfirmedPets } = {},
 ): PlannedRow[] {
   const planned: PlannedRow[] = [];
   for (const { line, petId, before, after, result, error, reason, ref, ...row } of rows) {
-    if (after === undefined || !isRecorded({ result, after })) continue;
-    const isSettled = (result === 'conflict' || result === 'failed') && error !== undefined;
+    if (after === undefined || !isRecorded({ petId, result, after }, confirmed)) continue;
+    const isSettled = ((result === 'conflict' || result === 'failed') && error !== undefined) || result === 'unchanged';
     const delta = result === 'planned' ? owedDelta(row) : undefined;
     const basis = stock === undefined ? undefined : basisOf(stock, petId);
     const outcome = isSettled ? { result, error } : undefined;

@@ -19,12 +19,12 @@ import { petstock, targetWords } from '../../shared/hint.ts';
 import { quoted, sentence } from '../../shared/parsed.ts';
 import type { RunAccess } from './run-access.ts';
 
-/** The results of rows that were or may have been written, or that a resume writes. */
-const possible: readonly RecordedResult[] = ['applied', 'differs', 'unknown', 'conflict', 'pending'];
+/** The results of rows that were or may have been written, that a resume writes, or that a stock-take confirmed. */
+const possible: readonly RecordedResult[] = ['applied', 'unchanged', 'differs', 'unknown', 'conflict', 'pending'];
 
 /**
  * Returns the changes of this service that were or may have been written, or that the resume of an unfinished run would
- * write, without those that were undone. The newest run comes first.
+ * write, and the counts that stock-takes have confirmed, without what was undone. The newest run comes first.
  */
 export async function earlierChanges(
   { connection: { history, service, target } }: RunAccess,
@@ -39,7 +39,7 @@ export async function earlierChanges(
       if (row.result === 'pending' && run.state === 'done') continue;
       const { petId, before, delta, ref } = row;
       const after = row.quantity ?? row.after;
-      const isCertain = row.result === 'applied' || row.result === 'differs';
+      const isCertain = ['applied', 'differs', 'unchanged'].includes(row.result);
       const { at, command, file } = run;
       found.push({ run: run.run, at, command, file, petId, before, after, delta, ref, isCertain });
     }

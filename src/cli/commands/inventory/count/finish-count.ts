@@ -158,7 +158,7 @@ async function writeCounts(
   { before, ...options }: Writing,
 ): Promise<void> {
   const { invocation } = run;
-  const { failedOut, file = '-', earlier, facts } = options;
+  const { failedOut, file = '-', mode, earlier, facts } = options;
   const { rows, problems } = before.plan(changes, stock.quantities, { env: targetName(invocation.target) });
   if (problems.length > 0) {
     throw faultyFile(file, { problems, total: problems.length, unit: 'line' }, 'nothing was written');
@@ -171,6 +171,7 @@ async function writeCounts(
   const { names } = counting.known.codes;
   const job = {
     ...{ rows, stock },
+    confirmed: mode === 'count' ? new Set([...counting.tally.counts()].map(([petId]) => petId)) : undefined,
     subject: { command: 'inventory count', ...before.content },
     intention: { verb: 'Write' as const, earlier, facts },
     names: names.size > 0 ? names : undefined,

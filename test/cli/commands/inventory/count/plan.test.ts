@@ -96,6 +96,30 @@ test('says which pets another stock-take of the last day has set, with both coun
   expect((await count(shop, '', `${one} --yes`)).stderr).not.toContain('another stock-take');
 });
 
+test('keeps counts that agree with the stock, so that a second shelf of the pet is recognized', async ({ shop }) => {
+  const [one, two] = [scanFile(shop, 'one.txt'), scanFile(shop, 'two.txt')];
+  writeFileSync(one, '4 x39\n5 x1\n');
+  writeFileSync(two, '4 x5\n');
+  const first = await count(shop, '', `${one} --yes --json`);
+  expect(first).toMatchObject({ code: 0, written: [], report: { counts: { unchanged: 2, applied: 0 } } });
+  expect(await shop.json(`history show ${first.report.run} --json`)).toMatchObject({
+    ...{ state: 'done', counts: { unchanged: 2 } },
+    rows: [
+      { petId: 4, before: 39, after: 39, result: 'unchanged' },
+      { petId: 5, result: 'unchanged' },
+    ],
+  });
+  expect((await shop.run('state check')).code).toBe(0);
+  const second = await count(shop, '', `${two} --yes`);
+  expect(second).toMatchObject({ code: 0, written: ['4 {"quantity":5}'] });
+  expect(second.stderr).toMatch(/1 pet was set by another stock-take.*\n {2}4: 39 by run \w{4} at .*, 5 now\n/s);
+  await shop.exits('undo --last --yes', 0);
+  await shop.exits('undo --last --yes', 9);
+  const whole = await count(shop, '4 x39\n', '--all --yes --json');
+  const { rows } = await shop.json(`history show ${whole.report.run} --json`);
+  expect(rows.filter(({ result }: { result: string }) => result === 'unchanged')).toMatchObject([{ petId: 4 }]);
+});
+
 test('names a delivery of the last two hours to a pet that is counted', async ({ shop }) => {
   await shop.exits('inventory adjust 4 +50 --ref N-31', 0);
   const { stderr } = await count(shop, '4 x39\n', '--yes');
