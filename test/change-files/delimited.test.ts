@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
+import { readerFields } from '../../src/inventory/item-fields.ts';
 import { blank, cut, faultsOf, read, readChunks } from './reading.ts';
 
 const change = { ...blank, line: 2, petId: 42n, quantity: 7 };
@@ -50,7 +51,8 @@ describe('readChanges of a table', () => {
 });
 
 describe('readChanges of a header', () => {
-  const known = 'the columns are petId, quantity or delta, and optionally expected, reason, ref, status, name';
+  const optional = ['expected', 'reason', 'ref', ...readerFields].join(', ');
+  const known = `the columns are petId, quantity or delta, and optionally ${optional}`;
   test.each([
     ['petId,quantity,expectd', `1 expectd: "expectd" is not a column that petstock knows: did you mean expected?`],
     ['petId,quantity,Comment', `1 Comment: "Comment" is not a column that petstock knows: did you mean reason?`],

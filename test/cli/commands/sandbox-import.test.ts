@@ -37,7 +37,7 @@ describe('an imported stock', () => {
       ['an export that was not edited', 'petId,status,expected,quantity,reason,ref\n9007199254740993,sold,3,,,\n'],
     ]) {
       await shop.exits('sandbox import -', 0, [], { stdin });
-      expect((await shop.run('-e sandbox inventory list')).stdout).toBe('9007199254740993\t3\tsold\n');
+      expect((await shop.run('-e sandbox inventory list')).stdout).toMatch(/^9007199254740993\t3\tsold\b.*\n$/);
     }
   });
 

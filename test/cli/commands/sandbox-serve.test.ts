@@ -129,7 +129,7 @@ describe('the key of sandbox serve', () => {
     // The restored stock must not be mistaken for an outdated response.
     const adjusted = await shop.exits('-e sandbox inventory adjust 1 +2', 0);
     expect(await left()).toBe('997');
-    expect(adjusted.stdout).toMatch(/^1\t14\tavailable\t12\t/);
+    expect(adjusted.stdout).toMatch(/^1\t14\tavailable\t(?:.*\t)?12\t/);
   });
 });
 
@@ -189,7 +189,7 @@ describe('the file of sandbox serve', () => {
       await shop.run('sandbox reset');
       expect(await quantity()).toBe(12);
       await shop.run('inventory set 1 4712', { env });
-      expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t4712\tavailable\n');
+      expect((await shop.run('-e sandbox inventory get 1')).stdout).toMatch(/^1\t4712\tavailable\b/);
     });
     expect(code).toBe(0);
   });
@@ -200,7 +200,7 @@ describe('the file of sandbox serve', () => {
     writeFileSync(file, 'Feed the cats. '.repeat(100));
     await shop.exits('-e sandbox inventory list', 2, 'Hint: petstock sandbox reset\n');
     await shop.exits('sandbox reset', 0);
-    expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t12\tavailable\n');
+    expect((await shop.run('-e sandbox inventory get 1')).stdout).toMatch(/^1\t12\tavailable\b/);
   });
 
   test('is left alone if --file names another file', async ({ shop }) => {

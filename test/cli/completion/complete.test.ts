@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { completionTable } from '../../../.ci/reference/completion-table.ts';
 import type { TableCommand, Word } from '../../../src/cli/completion/command-table.ts';
 import { complete, type Knowledge } from '../../../src/cli/completion/complete.ts';
+import { fieldNames, shownFields } from '../../../src/inventory/item-fields.ts';
 import { anyText } from '../../support/any-text.ts';
 import fc, { property } from '../../support/seeded-fast-check.ts';
 
@@ -24,8 +25,8 @@ test.each([
   ['inventory list -qe ', ['staging', 'production', 'sandbox']],
   ['inventory list -qepro', ['-qestaging', '-qeproduction', '-qesandbox']],
   ['--output=', ['table', 'json', 'ndjson', 'csv', 'tsv', 'html'].map((format) => `--output=${format}`)],
-  ['-e sandbox -q inventory list --sort ', ['petId', 'quantity', 'status']],
-  ['inventory list --fields petId,', ['petId,quantity', 'petId,status', 'petId,name']],
+  ['-e sandbox -q inventory list --sort ', fieldNames],
+  ['inventory list --fields petId,', shownFields.slice(1).map((field) => `petId,${field}`)],
   ['inventory list --pet ', ['a-pets']],
   ['inventory get 4 a-pets ', []],
   ['inventory get 4 ', ['a-pets']],
@@ -53,8 +54,8 @@ test.each([
 
 test('completes the options of the command first, and omits options already given', async () => {
   const words = await proposed('inventory list --status sold --limit 3 -q -');
-  expect(words.slice(0, 2)).toEqual(['--status', '--pet']);
-  expect(words).toContain('--env');
+  expect(words[0]).toBe('--status');
+  expect(words.indexOf('--env')).toBeGreaterThan(words.indexOf('--pet'));
   for (const given of ['--limit', '--quiet']) expect(words).not.toContain(given);
 });
 

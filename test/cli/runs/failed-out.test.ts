@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
+import { rowsIn } from '../../support/delimited-rows.ts';
 import { answers, drop, hang, storeInstead } from '../../support/scripted-actions.ts';
 import type { Action } from '../../support/scripted-service.ts';
 import { killAt, test } from '../../support/till.ts';
 
 const flags = '--yes --retries 0 --concurrency 1';
 /** Returns the rows of a change file that petstock has written. */
-const rowsIn = (file: string) => readFileSync(file, 'utf8').trim().split('\n').slice(1);
+const rowsOf = (file: string) => rowsIn(readFileSync(file, 'utf8'));
 
-test.for<[what: string, action: Action, kept: string[], sums: number[]]>([
-  ['a refused row', answers(400), ['1,,,,5,,'], [15, 15]],
+test.for<[what: string, action: Action, kept: object[], sums: number[]]>([
+  ['a refused row', answers(400), [{ petId: '1', delta: '5' }], [15, 15]],
   ['a row after a 401', answers(401), [], [15, 15]],
   ['a row stored differently', storeInstead(12), [], [12, 15]],
 ] as const)(
@@ -19,7 +20,7 @@ test.for<[what: string, action: Action, kept: string[], sums: number[]]>([
     const failed = till.file('failed.csv', '');
     till.service.next('PATCH /inventory/1', action);
     const { stderr } = await till.run(`inventory apply ${file} ${flags} --failed-out ${failed}`);
-    expect(rowsIn(failed)).toEqual(kept);
+    expect(rowsOf(failed)).toEqual(kept);
     const left = kept.length === 0;
     expect(stderr.replace(/\s+/g, ' ').includes(`left out of ${failed}, because a resume`)).toBe(left);
     await till.run(`inventory apply ${failed} --yes`);
@@ -38,13 +39,13 @@ test('does not write a delta to --failed-out if it may already have been written
     exchange.drop();
   });
   expect((await till.run(`inventory apply ${file} ${flags} --failed-out ${failed}`)).code).toBe(8);
-  expect(rowsIn(failed)).toEqual([]);
+  expect(rowsOf(failed)).toEqual([]);
   isBack();
   till.service.sell(1, 1);
   till.clock.advance(60_000);
   const resumed = await till.run(`inventory apply --resume latest ${flags} --json --failed-out ${failed}`);
   expect(await till.rows(resumed)).toMatchObject([{ result: 'conflict', error: { code: 'unclear' } }]);
-  expect(rowsIn(failed)).toEqual([]);
+  expect(rowsOf(failed)).toEqual([]);
 });
 
 test.for([
@@ -57,7 +58,7 @@ test.for([
     till.service.next('PATCH', answers(400), answers(400));
     await till.run(`inventory apply ${till.file('counts.csv', rows)} ${flags} --failed-out ${failed}`);
     const text = readFileSync(failed, 'utf8');
-    expect(rowsIn(failed)).toHaveLength(2);
+    expect(rowsOf(failed)).toHaveLength(2);
     if (guard === '') till.service.next('GET', drop);
     const again = `inventory apply ${failed} ${flags} --failed-out ${failed}`;
     await till.exits(again + guard, guard === '' ? 5 : 2);
@@ -75,13 +76,13 @@ test('keeps the rows of a run in --failed-out if its resume sends nothing', asyn
   const failed = till.file('failed.csv', '');
   till.service.next('PATCH', answers(400), answers(401));
   await till.run(`inventory apply ${file} ${flags} --failed-out ${failed}`);
-  expect(rowsIn(failed)).toHaveLength(2);
+  expect(rowsOf(failed)).toHaveLength(2);
   till.service.next('GET', drop);
   const resume = `inventory apply --resume latest ${flags} --failed-out ${failed}`;
   expect((await till.run(resume)).code).toBe(5);
-  expect(rowsIn(failed)).toHaveLength(2);
+  expect(rowsOf(failed)).toHaveLength(2);
   await till.run(resume);
-  expect(rowsIn(failed)).toEqual(['1,,10,4,,']);
+  expect(rowsOf(failed)).toEqual([{ petId: '1', expected: '10', quantity: '4' }]);
 });
 
 test('replaces the --failed-out files of eight commands, four of which run at a time', async ({ till }) => {
@@ -101,7 +102,7 @@ test('replaces the --failed-out files of eight commands, four of which run at a 
   };
   const conflict = 'petId,quantity,expected\n1,5,99\n';
   expect(new Set(await night(conflict))).toEqual(new Set([7]));
-  for (const { failed } of shops) expect(rowsIn(failed)).toHaveLength(1);
+  for (const { failed } of shops) expect(rowsOf(failed)).toHaveLength(1);
   expect(new Set(await night(conflict))).toEqual(new Set([7]));
 });
 

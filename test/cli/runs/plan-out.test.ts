@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { rowsIn } from '../../support/delimited-rows.ts';
 import { type Till, test } from '../../support/till.ts';
 
 const textOf = (file: string) => readFileSync(file, 'utf8');
@@ -11,8 +12,10 @@ test('writes a plan to the --plan-out file, and apply then writes exactly its ro
   const plan = planOf(till);
   const dry = await till.run(`inventory apply ${file} --dry-run --plan-out ${plan} --reason spring --json`);
   expect(dry).toMatchObject({ code: 0, stderr: expect.stringContaining(`The plan of 2 changes is in ${plan}.`) });
-  const rows = '2,,10,15,"a ""gift""",\n1,,10,7,spring,N-1\n';
-  expect(textOf(plan)).toBe(`petId,status,expected,quantity,reason,ref\n${rows}`);
+  expect(rowsIn(textOf(plan))).toEqual([
+    { petId: '2', expected: '10', quantity: '15', reason: 'a "gift"' },
+    { petId: '1', expected: '10', quantity: '7', reason: 'spring', ref: 'N-1' },
+  ]);
   await till.exits(`inventory apply ${plan} --yes`, 0);
   expect([1, 2, 3].map((petId) => till.service.stockOf(petId))).toEqual([7, 15, 10]);
   const again = await till.exits(`inventory apply ${plan} --yes`, 7);
@@ -23,7 +26,7 @@ test('writes pet names into a plan', async ({ till }) => {
   const plan = planOf(till);
   await till.run(`config set codes ${till.file('codes.csv', 'code,petId,name\nA1,1,"Rat, brown"\n')}`);
   await till.exits(`inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --dry-run --plan-out ${plan}`, 0);
-  expect(textOf(plan)).toBe('petId,name,status,expected,quantity,reason,ref\n1,"Rat, brown",,10,5,,\n');
+  expect(rowsIn(textOf(plan))).toEqual([{ petId: '1', name: 'Rat, brown', expected: '10', quantity: '5' }]);
   const { stderr } = await till.exits(`inventory apply ${plan} --yes`, 0);
   expect(stderr).not.toContain('Warning');
 });
@@ -40,7 +43,7 @@ test('writes only a header for a plan without changes, and apply accepts that fi
   const plan = planOf(till);
   const file = till.file('same.csv', 'petId,quantity\n1,10\n');
   await till.exits(`inventory apply ${file} --dry-run --plan-out ${plan} --exit-code`, 0);
-  expect(textOf(plan)).toBe('petId,status,expected,quantity,reason,ref\n');
+  expect(textOf(plan)).toMatch(/^petId,.*\n$/);
   await till.exits(`inventory apply ${plan} --yes`, 0);
 });
 
@@ -60,7 +63,7 @@ test("omits rows that can't be written from the plan, and exits with 8", async (
   const plan = planOf(till);
   const file = till.file('a.csv', 'petId,quantity,expected\n1,5,10\n2,5,11\n');
   await till.exits(`inventory apply ${file} --dry-run --plan-out ${plan}`, 8);
-  expect(textOf(plan).split('\n').slice(1)).toEqual(['1,,10,5,,', '']);
+  expect(rowsIn(textOf(plan))).toEqual([{ petId: '1', expected: '10', quantity: '5' }]);
 });
 
 test('--plan-out needs --force to replace a file that petstock did not write', async ({ till }) => {

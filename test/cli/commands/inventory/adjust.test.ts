@@ -1,18 +1,19 @@
 import { expect } from 'vitest';
+import { rowsIn } from '../../../support/delimited-rows.ts';
 import { confirming, openShop, stockOf, test } from '../../../support/shop.ts';
 
 const largest = '9223372036854775807';
 
 test.for([
-  ['4 +5 --json', '{"petId":4,"quantity":44,"status":"available","before":39,"run":"RUN"}', 44],
-  ['4 -2', '4\t37\tavailable\t39\tRUN', 37],
-  ['4 0', '4\t39\tavailable\t39\tRUN', 39],
-  ['4 -40', '4\t-1\tavailable\t39\tRUN', -1],
-  [`${largest} +3`, `${largest}\t3\tavailable\t0\tRUN`, 3],
+  ['4 +5', { petId: '4', quantity: '44', status: 'available', before: '39' }, 44],
+  ['4 -2', { petId: '4', quantity: '37', status: 'available', before: '39' }, 37],
+  ['4 0', { petId: '4', quantity: '39', status: 'available', before: '39' }, 39],
+  ['4 -40', { petId: '4', quantity: '-1', status: 'available', before: '39' }, -1],
+  [`${largest} +3`, { petId: largest, quantity: '3', status: 'available', before: '0' }, 3],
 ] as const)('sends the sum of adjust %s in one PATCH', async ([words, item, quantity], { shop }) => {
-  const { code, stdout, sent } = await shop.run(`inventory adjust ${words}`);
-  const printed = stdout.replace(/\d{8}T\d{6}Z-\w{4}/, 'RUN');
-  expect({ code, printed }).toEqual({ code: 0, printed: `${item}\n` });
+  const { stdout, sent } = await shop.exits(`inventory adjust ${words} --header`, 0);
+  const run = expect.stringMatching(/^\d{8}T\d{6}Z-\w{4}$/);
+  expect(rowsIn(stdout)).toEqual([{ ...item, run }]);
   expect(sent).toEqual(['GET /v1/inventory', `PATCH /v1/inventory/${words.split(' ')[0]} {"quantity":${quantity}}`]);
 });
 

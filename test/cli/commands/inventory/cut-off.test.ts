@@ -6,7 +6,7 @@ import { test } from '../../../support/shop.ts';
 
 test('prints the CSV header of an empty list', async ({ shop }) => {
   const none = '--max-quantity -1000';
-  expect((await shop.exits(`inventory list ${none} -o csv`, 0)).stdout).toBe('petId,quantity,status\n');
+  expect((await shop.exits(`inventory list ${none} -o csv`, 0)).stdout).toMatch(/^petId,quantity,status\b.*\n$/);
 });
 
 test('refuses a file with fewer rows than --min-rows, and sends nothing', async ({ shop }) => {

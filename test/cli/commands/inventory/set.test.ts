@@ -12,7 +12,8 @@ test('set sends one PATCH with only the quantity, and prints the response', asyn
   const { code, stdout, stderr, sent } = await shop.run('inventory set 4 12 --json');
   const run = expect.stringMatching(/^\d{8}T\d{6}Z-\w{4}$/);
   const item = { petId: 4, quantity: 12, status: 'available', run };
-  expect({ code, ...JSON.parse(stdout) }).toEqual({ code: 0, ...item });
+  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, ...item });
+  expect(JSON.parse(stdout)).not.toHaveProperty('before');
   expect(sent).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
   expect(stderr).toBe(
     `▸ staging · ${shop.service.url}\nThis can't be undone: the previous stock was not read. Use --read-first next time.\nRate limit: 999 of 1000 left, resets in 40 s\n`,
@@ -27,8 +28,10 @@ test('sends and prints every digit of the pet id and the quantity', async ({ sho
   ] as const) {
     const { stdout, sent } = await shop.run(`inventory set ${petId} ${quantity}`);
     expect(sent).toEqual([`PATCH /v1/inventory/${petId} {"quantity":${quantity}}`]);
-    expect(stdout).toMatch(new RegExp(`^${petId}\t${quantity}\t${status}\t\t\\S+-\\w{4}\n$`));
-    expect((await shop.run(`inventory get ${petId}`)).stdout).toBe(`${petId}\t${quantity}\t${status}\n`);
+    expect(stdout).toMatch(new RegExp(`^${petId}\t${quantity}\t${status}\t+\\S+-\\w{4}\n$`));
+    expect((await shop.run(`inventory get ${petId}`)).stdout).toMatch(
+      new RegExp(`^${petId}\t${quantity}\t${status}\\b`),
+    );
   }
 });
 

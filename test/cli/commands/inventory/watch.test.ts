@@ -85,11 +85,13 @@ test('reports added pets, removed pets and a changed status in watch', async () 
   const { stdout } = await watch('--for 15', (look, service) =>
     service.next('GET', ({ answer }) => answer(200, answers[look - 1])),
   );
-  expect(stdout.replaceAll(/"at":"[^"]*",/g, '')).toBe(
-    '{"petId":1,"before":3,"after":3,"status":"sold","change":"changed","statusBefore":"available"}\n' +
-      '{"petId":2,"before":1,"after":null,"status":"sold","change":"removed"}\n' +
-      '{"petId":9007199254740993,"before":null,"after":7,"status":"pending","change":"added"}\n',
-  );
+  const rows = stdout.trimEnd().split('\n');
+  expect(rows.map((row) => JSON.parse(row))).toMatchObject([
+    { petId: 1, before: 3, after: 3, status: 'sold', change: 'changed', statusBefore: 'available' },
+    { petId: 2, before: 1, after: null, status: 'sold', change: 'removed' },
+    { before: null, after: 7, status: 'pending', change: 'added' },
+  ]);
+  expect(rows[2]).toContain('"petId":9007199254740993,');
 });
 
 describe('filters of watch', () => {
@@ -289,7 +291,7 @@ test.each([
   [9, '  1      10      1      -9  low      available'],
 ])('prints a row of watch on a terminal after a sale of %i: %j', async (units, line) => {
   const sell: Before = (look, service) => look === 2 && service.sell(1, units);
-  const { stdout } = await watch('--now --first --pet 1', sell, { terminal: 80 });
+  const { stdout } = await watch('--now --first --pet 1', sell, { terminal: 120 });
   expect(stdout).toMatch(/^Time {6}Pet ID {2}Before {2}After {2}Change {11}Status/);
   expect(stdout).toContain(line);
 });
