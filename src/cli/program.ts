@@ -234,7 +234,10 @@ async function usageError(
     case 'commander.optionMissingArgument':
       return lacksValue(names, word);
     case 'commander.excessArguments':
-      return (await meant()).tooMany(names, args[registeredArguments.length] ?? '', argv);
+      return wrong(
+        names,
+        `Unexpected word "${args[registeredArguments.length]}": ${['petstock', ...names].join(' ')} does not take it`,
+      );
     default:
       return wrong(names, capitalized(message.replace(/^error: /, '')));
   }

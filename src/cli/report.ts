@@ -61,7 +61,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
     hint: error.hint ?? defaultHint(error, options),
   };
   // Typed keys are hidden only in a usage error. The text of any other error may come from the service.
-  const facts = error instanceof UsageError ? withoutTypedKeys(texts, context.argv, env) : texts;
+  const facts = error instanceof UsageError ? withoutTypedKeys(texts, env) : texts;
   // Printed before the error, because the error must be the last line on stderr.
   if (globals.debug === 'text' && error.cause instanceof Error) await sink.write(`${stackText(error.cause, sink)}\n`);
   if (globals.debug === 'json') {
