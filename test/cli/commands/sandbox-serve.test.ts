@@ -1,4 +1,4 @@
-import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -34,6 +34,26 @@ test('sandbox serve answers at the printed URL, and says only that with --quiet'
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
     key: expect.stringMatching(/^psk_/),
   });
+});
+
+test('keeps the stock and the key of a sandbox of 0.3.0', async ({ shop }) => {
+  const { state } = shop.folders;
+  mkdirSync(state, { mode: 0o700 });
+  writeFileSync(join(state, 'sandbox.key'), 'psk_0123456789abcdefghijklmnopqrstuvwxyz', { mode: 0o600 });
+  const file = join(state, 'sandbox.db');
+  const database = new (sqlite().DatabaseSync)(file);
+  database.exec(readFileSync(join(import.meta.dirname, '../../support/sandbox-0.3.0.sql'), 'utf8'));
+  database.close();
+  const list = () => shop.run('--env sandbox inventory list');
+  const stock = '1\t12\tavailable\n9007199254740993\t-7\tsold\n9223372036854775807\t0\tavailable\n';
+  expect(await list()).toMatchObject({ code: 0, stdout: stock });
+  expect(await shop.json('sandbox info --json')).toMatchObject({
+    file,
+    key: expect.stringMatching(/^psk_0123/),
+    pets: 3,
+  });
+  await shop.exits('--env sandbox inventory set 9007199254740993 4', 0);
+  expect((await list()).stdout).toBe(stock.replace('-7', '4'));
 });
 
 const anyError = /^Error: .+\n/;
