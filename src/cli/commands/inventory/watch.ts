@@ -18,7 +18,7 @@ export const watchCommand = define({
     'Polls the stock and prints a line for each change: with the time on a terminal, as NDJSON elsewhere. Each ' +
     'check takes one request. Checks use at most a tenth of the rate limit; if that requires a longer ' +
     "interval, petstock says so. Service errors don't end it, except a rejected key (401). Ctrl-C ends " +
-    'it with exit code 0.',
+    'it with exit code 0; a pipe that was closed, with the next change that it prints.',
   options: [
     ['--interval <s>', `seconds from one check to the next (default: ${defaultInterval})`],
     ['--pet <id,…>', 'only these pets, by id or name', listOf(known('pets'))],
