@@ -11,7 +11,7 @@ const mayImport = {
   service: ['shared/'],
   output: ['inventory/', 'rate-limit/', 'shared/'],
   'change-files': ['inventory/', 'output/', 'shared/'],
-  'rate-limit': ['state/store.ts', 'state/statements.ts', 'shared/'],
+  'rate-limit': ['state/state-store.ts', 'state/statements.ts', 'shared/'],
   settings: ['shared/'],
   state: ['inventory/', 'shared/'],
   api: ['inventory/', 'rate-limit/', 'shared/'],

@@ -203,38 +203,22 @@ export function counted(count: number, noun: string): string {
 export type Quantities = Pick<ReadonlyMap<bigint, number>, 'get' | 'has' | 'keys'> & {
   /** Stocks beyond the safe integers, with which nothing can be computed. */
   readonly unreadable?: ReadonlyMap<bigint, bigint>;
-  /** Pets for which the service returned an older stock than the last one written. */
-  readonly outdated?: ReadonlyMap<bigint, OutdatedStock>;
 };
-
-/** A stock that the service returned although a later one had been written. */
-export interface OutdatedStock {
-  readonly found: number;
-  readonly written: number;
-}
 
 /** The stock of pets, including those whose stock is not reliable. */
 export class PetQuantities extends Map<bigint, number> implements Quantities {
   readonly unreadable = new Map<bigint, bigint>();
-  readonly outdated = new Map<bigint, OutdatedStock>();
-}
-
-/** Explains why an outdated stock is not used, as a clause without a period. */
-export function outdatedText({ found, written }: OutdatedStock): string {
-  return `the service returned ${found}, but the last known stock is ${written}, so ${found} may be outdated`;
 }
 
 /** Explains why the stock of a pet is no longer known, as a clause without a period. */
-export function absenceText({ unreadable, outdated }: Quantities, petId: bigint): string {
-  const older = outdated?.get(petId);
-  if (older !== undefined) return outdatedText(older);
+export function absenceText({ unreadable }: Quantities, petId: bigint): string {
   const stock = unreadable?.get(petId);
   return stock === undefined ? `pet ${petId} no longer exists` : unreadableText(petId, stock);
 }
 
 /** Reports whether the service does not have a pet; a pet with an unreliable stock exists. */
 export function isAbsent(quantities: Quantities, petId: bigint): boolean {
-  return !quantities.has(petId) && !quantities.unreadable?.has(petId) && !quantities.outdated?.has(petId);
+  return !quantities.has(petId) && !quantities.unreadable?.has(petId);
 }
 
 /** Reports whether an unknown id may be a bar code: EAN-8, UPC, EAN-13 or GTIN-14. */

@@ -1,5 +1,5 @@
 import type { BulkRow, Change, RowError, RowResult } from './change.ts';
-import { addDelta, counted, grouped, outdatedText, type Quantities, unreadableText } from './items.ts';
+import { addDelta, counted, grouped, type Quantities, unreadableText } from './items.ts';
 
 /** A row for which the whole file is rejected. */
 export interface PlanProblem {
@@ -24,14 +24,14 @@ export interface PlanOptions {
   readonly env: string;
 }
 
-type Stock = Pick<Quantities, 'get' | 'unreadable' | 'outdated'>;
+type Stock = Pick<Quantities, 'get' | 'unreadable'>;
 
 /**
  * Plans each change, given the stock that was read. A delta is added to that stock. Unless the change expects a stock,
  * the sum is computed again right before the row is written.
  *
  * - The quantity equals the expected one: `notEdited`, whatever the stock is.
- * - The stock is unreadable or outdated: `failed` or `conflict`, whatever is wanted.
+ * - The stock is unreadable: `failed`, whatever is wanted.
  * - The pet does not exist: a problem, or `skipped`, even if the row is blank, because the id may be mistyped.
  * - The row is blank: `unchanged`, whatever stock it expects, because nothing would be written.
  * - The stock is not the expected one: `conflict`, even if it already has the wanted value.
@@ -58,10 +58,6 @@ function planChange(change: Change, quantities: Stock, options: PlanOptions): Bu
   if (unreadable !== undefined) {
     const error = { code: unreadableStock, message: unreadableText(petId, unreadable) };
     return rowOf(change, undefined, quantity, 'failed', error);
-  }
-  const outdated = quantities.outdated?.get(petId);
-  if (outdated !== undefined) {
-    return rowOf(change, undefined, quantity, 'conflict', { code: 'conflict', message: outdatedText(outdated) });
   }
   if (stock === undefined) {
     return options.skipUnknown

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../shared/clock.ts';
+import type { Moment, Store } from '../state/state-store.ts';
 import { type Answer, number, type Statement, statement, text } from '../state/statements.ts';
-import type { Moment, Store } from '../state/store.ts';
 import type { GateFile } from './gate-file.ts';
 import {
   decodeState,

@@ -1,8 +1,8 @@
 import type { Clock } from '../shared/clock.ts';
 import { RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { fileErrorReason } from '../shared/file-error.ts';
+import type { Moment } from '../state/state-store.ts';
 import type { Answer, Statement } from '../state/statements.ts';
-import type { Moment } from '../state/store.ts';
 import { type AnswerRecord, closesGate, fold, type LimitRecord, recordOf } from './fold.ts';
 import type { GateFile } from './gate-file.ts';
 import { tooLongWait } from './headers.ts';

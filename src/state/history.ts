@@ -7,8 +7,8 @@ import { headOf, RecordedRuns } from './recorded-runs.ts';
 import { type PrunableRun, removableRuns } from './removable-runs.ts';
 import { rowColumns, rowOf } from './row-columns.ts';
 import { noSuchRun, runIdAt } from './run-ids.ts';
+import type { Lock, Moment, Store } from './state-store.ts';
 import { type Answer, among, forEach, number, type Statement, statement, text } from './statements.ts';
-import type { Lock, Moment, Store } from './store.ts';
 
 export interface HistoryOptions {
   readonly store: Store;

@@ -1,7 +1,7 @@
 import type { LastWrite, OpenRun, OtherWrite, Row } from './open-run.ts';
 import { rowColumns, rowOf } from './row-columns.ts';
+import type { Moment } from './state-store.ts';
 import { type Answer, among, forEach, number, type Statement, statement, text } from './statements.ts';
-import type { Moment } from './store.ts';
 
 /** What a turn asks and writes about the rows of a run: the questions before its intents, intents, and outcomes. */
 type Writer = Pick<OpenRun, 'run' | 'service'>;

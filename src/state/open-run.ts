@@ -1,7 +1,7 @@
 import type { RowError } from '../inventory/change.ts';
 import type { PlannedRow, RecordedResult, RunHead } from '../inventory/run-records.ts';
+import type { Lock, Moment } from './state-store.ts';
 import type { Statement } from './statements.ts';
-import type { Lock, Moment } from './store.ts';
 
 /** `sent`: the request may be on its way, and its process has recorded no more. Others see such a row as `unknown`. */
 export type Result = RecordedResult | 'sent';

@@ -1,5 +1,5 @@
 import { mayHaveState, type StateFileOptions } from './state-file.ts';
-import type { Store } from './store.ts';
+import type { Store } from './state-store.ts';
 
 export interface OpenStateOptions extends StateFileOptions {
   /** The URL of a shared state; undefined for this machine's own, in the folder. */

@@ -5,8 +5,8 @@ import { type DatabaseServer, driverOptions, mayGoWithout, serversOf, tlsOptions
 import type { DatabaseAddress } from '../shared/database-url.ts';
 import { FailureError, PetstockError, UnavailableError } from '../shared/errors.ts';
 import { petstock } from '../shared/hint.ts';
+import { LostConnectionError } from './state-store.ts';
 import { type Answer, type Answers, number, type Statement, statement } from './statements.ts';
-import { LostConnectionError } from './store.ts';
 
 /** Time limits, in milliseconds. The server ends a statement before the client gives up, so its outcome is known. */
 const timeouts = { connect: 5000, statement: 8000, answer: 10_000, longAnswer: 3_600_000, close: 1000 };

@@ -5,7 +5,6 @@ import { FailureError, UnavailableError, UsageError } from '../shared/errors.ts'
 import { type Connected, connect, LockTimeout, type Session, schemaWithin } from './postgres-session.ts';
 import { beat, bulkPause, locks, Place } from './postgres-turn.ts';
 import { OtherVersionError, otherVersion, schemaOf030, schemaVersion, tables } from './schema.ts';
-import { type Answer, type Answers, type Statement, statement } from './statements.ts';
 import {
   type Decide,
   type Lock,
@@ -16,7 +15,8 @@ import {
   type Transact,
   type Turn,
   type TurnWait,
-} from './store.ts';
+} from './state-store.ts';
+import { type Answer, type Answers, type Statement, statement } from './statements.ts';
 
 export interface PostgresOptions {
   readonly url: string;

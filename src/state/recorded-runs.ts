@@ -12,8 +12,8 @@ import { plainName } from '../shared/sanitize.ts';
 import { countersOf, lastIntent } from './intents.ts';
 import { recordedRowOf, rowColumns } from './row-columns.ts';
 import { noSuchRun, onlyRun, readRunId, runIdIn } from './run-ids.ts';
+import type { Store } from './state-store.ts';
 import { type Answer, among, number, type Statement, statement, text, time, type Value } from './statements.ts';
-import type { Store } from './store.ts';
 import { type UndoneRows, undoneRows } from './undone-rows.ts';
 
 /**

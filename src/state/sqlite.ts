@@ -15,8 +15,8 @@ import {
   stateFile,
   untilFree,
 } from './state-file.ts';
+import type { Lock, Moment, Store, StoreDescription, Transact, Turn, TurnWait } from './state-store.ts';
 import type { Answer, Answers, Statement, Value } from './statements.ts';
-import type { Lock, Moment, Store, StoreDescription, Transact, Turn, TurnWait } from './store.ts';
 
 /**
  * Pauses between two attempts to take a lock, in milliseconds. Who waits for the turn itself is alone; many may wait in

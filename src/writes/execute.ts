@@ -12,8 +12,8 @@ import {
 } from '../shared/errors.ts';
 import { settle } from '../state/intents.ts';
 import { isOpen, type OpenRun, type Row } from '../state/open-run.ts';
+import { type Decided, LostConnectionError, type Moment, type Store, type Turn } from '../state/state-store.ts';
 import type { Answers, Statement } from '../state/statements.ts';
-import { type Decided, LostConnectionError, type Moment, type Store, type Turn } from '../state/store.ts';
 import { classifyFailure } from './classify-failure.ts';
 import { sendRows } from './send-rows.ts';
 import { readQuantities, readStock } from './stock.ts';

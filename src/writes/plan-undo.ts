@@ -7,9 +7,8 @@ import type { History } from '../state/history.ts';
 import { countersOf, lastIntent, otherWriteOf, writtenElsewhere } from '../state/intents.ts';
 import type { OtherWrite } from '../state/open-run.ts';
 import type { RunContext, RunPlan } from './carry-out.ts';
-import { rethrowAsNothingWritten } from './nothing-written.ts';
 import { groupByPet, laterWriteText, mayHaveLeft } from './rows.ts';
-import { readStock, type Stock } from './stock.ts';
+import { readStockToPlan, type Stock } from './stock.ts';
 
 export interface UndoNote {
   readonly reason?: string | undefined;
@@ -86,7 +85,7 @@ export async function planUndo(
   const { history } = context;
   const toBefore = `undo of ${run.run}`;
   const toLastKnown = `${toBefore}, to the last known stock before it`;
-  const stock = await readStock(context, petIds).catch(rethrowAsNothingWritten);
+  const stock = await readStockToPlan(context, petIds);
   const [counters] = (await context.state.ask([lastIntent(run.service)])).answers;
   const { removed } = countersOf(counters);
   const planned: BulkRow[] = [];

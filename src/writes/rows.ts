@@ -1,5 +1,5 @@
 import { type RowError, unclear } from '../inventory/change.ts';
-import { absenceText, addDelta, outdatedText, type Quantities } from '../inventory/items.ts';
+import { absenceText, addDelta, type Quantities } from '../inventory/items.ts';
 import { unreadableStock } from '../inventory/plan.ts';
 import { plainName } from '../shared/sanitize.ts';
 import type { LastWrite, OtherWrite, Row } from '../state/open-run.ts';
@@ -50,7 +50,22 @@ export type Step =
   | { readonly kind: 'leave'; readonly isUnwritten: boolean };
 
 /** The age of a write that some replica may not show yet, in milliseconds. */
-export const maxReplicaLag = 15_000;
+const maxReplicaLag = 15_000;
+
+/** Reports whether some replica may not show a write yet. */
+export function isRecent({ at }: LastWrite, now: number): boolean {
+  return Math.abs(now - at) < maxReplicaLag;
+}
+
+/** Reports whether a stock is the one before a recent write. */
+export function isLagging({ before, quantity }: LastWrite, found: number | undefined): boolean {
+  return found !== undefined && found === before && found !== quantity;
+}
+
+/** Explains why an outdated stock is not used, as a clause without a period. */
+export function outdatedText(found: number | undefined, { quantity }: Pick<LastWrite, 'quantity'>): string {
+  return `the service returned ${found}, but the last known stock is ${quantity}, so ${found} may be outdated`;
+}
 
 /** Decides what to do with a row. */
 export function stepOf(row: Row, facts: Facts): Step {
@@ -68,9 +83,8 @@ function stepOfPending(row: Row, facts: Facts): Step {
   if (stock === undefined || (before === undefined && delta === undefined && !readsFirst)) {
     return { kind: 'send', before, after };
   }
-  if (recent !== undefined && found === recent.before && found !== recent.quantity) {
-    if (!isSecondRead) return { kind: 'readAgain' };
-    return conflict('conflict', outdatedText({ found: found ?? 0, written: recent.quantity }), found);
+  if (recent !== undefined && isLagging(recent, found)) {
+    return isSecondRead ? conflict('conflict', outdatedText(found, recent), found) : { kind: 'readAgain' };
   }
   return stepByStock(row, stock, facts.zeros);
 }
@@ -116,7 +130,7 @@ function stepByStock(row: Row, stock: Quantities, zeros: ZeroAllowance): Step {
   const { petId, before, after, delta, readsFirst = false } = row;
   const found = stock.get(petId);
   if (found === undefined) {
-    const code = stock.unreadable?.has(petId) ? unreadableStock : stock.outdated?.has(petId) ? 'conflict' : noSuchPet;
+    const code = stock.unreadable?.has(petId) ? unreadableStock : noSuchPet;
     return conflict(code, absenceText(stock, petId), undefined);
   }
   if (delta !== undefined) return rebase(row, found, zeros);

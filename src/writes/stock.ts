@@ -1,13 +1,14 @@
 import type { Client, ReadOptions } from '../api/client.ts';
 import { eachPicked } from '../inventory/filter.ts';
-import { type InventoryItem, PetQuantities } from '../inventory/items.ts';
+import { type InventoryItem, PetQuantities, type Quantities } from '../inventory/items.ts';
 import type { Limits } from '../rate-limit/limits.ts';
 import type { Clock } from '../shared/clock.ts';
-import { FailureError } from '../shared/errors.ts';
+import { ConflictError, FailureError, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
+import { sentence } from '../shared/parsed.ts';
 import { countersOf, inFlightElsewhere, lastIntent, lastWriteOf, lastWritten, otherWriteOf } from '../state/intents.ts';
 import type { LastWrite } from '../state/open-run.ts';
-import type { Store } from '../state/store.ts';
-import { maxReplicaLag } from './rows.ts';
+import type { Store } from '../state/state-store.ts';
+import { isLagging, isRecent, outdatedText } from './rows.ts';
 
 /** The stock of some pets, and what the history knew right before it was read. */
 export interface Stock {
@@ -82,11 +83,8 @@ export interface PlanReader extends StockReader {
   /** Whether the service may have replicas that are behind. */
   readonly mayLag: boolean;
   onDelay(sentence: string): unknown;
-  onWaitForOthers(sentence: string, ms: number): unknown;
 }
 
-/** Pause before looking again at a pet that another run is writing, in milliseconds. */
-export const busyPause = 250;
 /** How long to wait before a stock is read again that may come from a replica that is behind, in milliseconds. */
 export const lagPause = 1000;
 
@@ -96,90 +94,60 @@ export interface ReadStockOptions extends Pick<ReadOptions, 'once' | 'timeout'> 
 }
 
 /**
- * Reads the stock outside of a turn. A stock that may come from a replica that is behind is read again once; then it is
- * in `outdated`.
+ * Reads the stock outside of a turn.
+ * @throws ConflictError if it comes from a replica that is behind, also a second later
  */
 export async function readStock(
   reader: PlanReader,
   petIds: PickedPets,
   { run = '', ...options }: ReadStockOptions = {},
 ): Promise<Stock> {
-  const { state, limits, clock, interrupted, mayLag, onDelay, service } = reader;
-  // A run without a row to look at sends no request.
-  if (petIds.size === 0)
-    return { quantities: new PetQuantities(), at: clock.monotonic(), ...(await lookUp(reader, run)) };
+  const { limits, clock, interrupted, onDelay } = reader;
   for (let isSecondRead = false; ; isSecondRead = true) {
-    await waitForOthers(reader, petIds, run);
-    const permit = await limits.admitOne(interrupted);
-    const { last, older } = await lookUp(reader, run);
+    const permit = petIds.size === 0 ? undefined : await limits.admitOne(interrupted);
+    const known = await underWay(reader, run);
+    if (permit === undefined) return { quantities: new PetQuantities(), at: clock.monotonic(), ...known };
     const quantities = await readQuantities(reader, petIds, { ...options, permit }, run !== '');
-    const at = clock.monotonic();
-    const stock = { quantities, at, last, older };
-    if (!mayLag) return stock;
-    const { answers, moment } = await state.ask(lastWritten(service, [...quantities.keys()]));
-    const lagging = answers
-      .flat()
-      .map(lastWriteOf)
-      .filter((write) => isLagging(write, quantities, moment.now));
-    const [pet] = lagging;
-    if (pet === undefined) return stock;
-    if (!isSecondRead) {
-      await onDelay(`The service may have returned an outdated stock of pet ${pet.petId}; reading it again`);
-      await clock.sleep(lagPause, interrupted);
-      continue;
-    }
-    for (const { petId, quantity: written } of lagging) {
-      quantities.outdated.set(petId, { found: quantities.get(petId) ?? 0, written });
-      quantities.delete(petId);
-    }
-    return stock;
+    const stock = { quantities, at: clock.monotonic(), ...known };
+    const lagging = await laggingPet(reader, quantities);
+    if (lagging === undefined) return stock;
+    const { petId } = lagging;
+    if (isSecondRead) throw new ConflictError(`Pet ${petId}: ${outdatedText(quantities.get(petId), lagging)}`);
+    await onDelay(`The service may have returned an outdated stock of pet ${petId}; reading it again`);
+    await clock.sleep(lagPause, interrupted);
   }
 }
 
-/** Returns what the history knows now. `wait`: until no request of a `run` can be under way to these pets, in milliseconds. */
-async function lookUp(
+/** Like `readStock`, before anything is written: an error that is not about what the user has typed says so. */
+export function readStockToPlan(reader: PlanReader, petIds: PickedPets): Promise<Stock> {
+  return readStock(reader, petIds).catch((error) => {
+    const isVague = [UnavailableError, RateLimitedError, FailureError, ConflictError].some(
+      (one) => error instanceof one,
+    );
+    if (!isVague || !(error instanceof PetstockError)) throw error;
+    throw error.with({ message: `${sentence(error.message)} Nothing was written` });
+  });
+}
+
+/** Returns what the history knows now: the last intent, and which requests of others may be under way. */
+async function underWay(
   { state, service }: Pick<PlanReader, 'state' | 'service'>,
   run: string,
-  petIds: PickedPets = new Set<bigint>(),
-): Promise<Pick<Stock, 'last' | 'older'> & { readonly wait: number; readonly run: string }> {
+): Promise<Pick<Stock, 'last' | 'older'>> {
   // In this order: an intent between the two has a higher number than the last.
   const { answers, moment } = await state.ask([lastIntent(service), inFlightElsewhere({ service, run })]);
-  const [counters, underWay = []] = answers;
-  const { last } = countersOf(counters);
+  const { last } = countersOf(answers[0]);
   const older = new Map<bigint, number>();
-  let [wait, writer] = [0, ''];
-  for (const { petId, run: other, intent, inFlightUntil = 0 } of underWay.map(otherWriteOf)) {
-    if (inFlightUntil <= moment.now) continue;
-    older.set(petId, Math.min(intent - 1, older.get(petId) ?? last));
-    if (petIds.has(petId) && inFlightUntil - moment.now > wait) [wait, writer] = [inFlightUntil - moment.now, other];
+  for (const { petId, intent, inFlightUntil = 0 } of (answers[1] ?? []).map(otherWriteOf)) {
+    if (inFlightUntil > moment.now) older.set(petId, Math.min(intent - 1, older.get(petId) ?? last));
   }
-  return { last, older, wait, run: writer };
+  return { last, older };
 }
 
-/** Waits while requests of other runs may be under way to some pets, because their stock may change. */
-async function waitForOthers(reader: PlanReader, petIds: PickedPets, run: string): Promise<void> {
-  const { clock, interrupted, onWaitForOthers } = reader;
-  for (let isTold = false; ; ) {
-    const { wait, run: other } = await lookUp(reader, run, petIds);
-    if (wait === 0) return;
-    if (!isTold && wait > 1000) {
-      isTold = true;
-      const seconds = Math.ceil(wait / 1000);
-      await onWaitForOthers(
-        `A request of run ${other} may still reach the service; reading the stock in ${seconds} s`,
-        wait,
-      );
-    }
-    await clock.sleep(Math.min(wait, busyPause), interrupted);
-  }
-}
-
-/** Reports whether a stock is the one before a recent write. */
-export function isLagging(
-  { petId, before, quantity, at }: LastWrite,
-  quantities: Pick<PetQuantities, 'get'>,
-  now: number,
-): boolean {
-  const found = quantities.get(petId);
-  return Math.abs(now - at) < maxReplicaLag && found !== undefined && found === before && found !== quantity;
+/** Returns the recent write of a pet that a replica does not show yet. */
+async function laggingPet({ state, service, mayLag }: PlanReader, stock: Quantities): Promise<LastWrite | undefined> {
+  if (!mayLag) return undefined;
+  const { answers, moment } = await state.ask(lastWritten(service, [...stock.keys()]));
+  const writes = answers.flat().map(lastWriteOf);
+  return writes.find((write) => isRecent(write, moment.now) && isLagging(write, stock.get(write.petId)));
 }

@@ -11,17 +11,19 @@ import {
   writtenElsewhere,
 } from '../state/intents.ts';
 import { isOpen, type LastWrite, type OpenRun, type OtherWrite, type Row } from '../state/open-run.ts';
+import type { Decided, Moment } from '../state/state-store.ts';
 import type { Answers, Statement } from '../state/statements.ts';
-import type { Decided, Moment } from '../state/store.ts';
-import { groupByPet, laterWrites, maxReplicaLag, type Step, stepOf } from './rows.ts';
+import { groupByPet, isRecent, laterWrites, type Step, stepOf } from './rows.ts';
 import type { Sent } from './send-rows.ts';
-import { busyPause, lagPause, type Stock } from './stock.ts';
+import { lagPause, type Stock } from './stock.ts';
 import type { ExecuteOptions, WriteContext } from './write-context.ts';
 
 /** The most rows of one turn, and how long their requests should take, in milliseconds: others wait meanwhile. */
 const turnSize = { most: 512, lasts: 500 };
 /** How long a turn may send, in milliseconds. Requests that are then under way are awaited without the turn. */
 export const sendFor = 3000;
+/** Pause before looking again at a pet that another run is writing, in milliseconds. */
+const busyPause = 250;
 /** The oldest stock that a delta is added to, in milliseconds. */
 const maxDeltaAge = 2000;
 /** The longest pause after which a quantity may still rely on an earlier stock, in milliseconds. */
@@ -346,7 +348,7 @@ export class TurnPlanner {
       const later = others.get(row.petId) ?? [];
       const step: Step = stepOf(row, {
         ...{ others: isReread && row.result === 'pending' ? [] : later, stock: stock?.quantities },
-        recent: write !== undefined && Math.abs(now - write.at) < maxReplicaLag ? write : undefined,
+        recent: write !== undefined && isRecent(write, now) ? write : undefined,
         ...{ isSecondRead: this.#readAgain.has(row), isResumed: this.#run.isResumed, began: this.#run.began },
         ...{ now, zeros, sends: this.#sends.get(row) ?? 0 },
         mayResend: sends && this.#context.retries > 0 && (this.#losses.get(row) ?? 0) <= 1,

@@ -5,7 +5,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { PetstockError } from '../shared/errors.ts';
 import type { History } from '../state/history.ts';
 import type { Row } from '../state/open-run.ts';
-import type { Store } from '../state/store.ts';
+import type { Store } from '../state/state-store.ts';
 import type { ZeroAllowance } from './rows.ts';
 import type { Stock } from './stock.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { FailureError } from '../../src/shared/errors.ts';
 import { openState } from '../../src/state/open-state.ts';
-import type { Store } from '../../src/state/store.ts';
+import type { Store } from '../../src/state/state-store.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 

@@ -11,7 +11,7 @@ import {
   writtenElsewhere,
 } from '../../src/state/intents.ts';
 import type { OpenRun, Row } from '../../src/state/open-run.ts';
-import type { Store } from '../../src/state/store.ts';
+import type { Store } from '../../src/state/state-store.ts';
 import { type UndoingRow, undoneRows } from '../../src/state/undone-rows.ts';
 import {
   ann,

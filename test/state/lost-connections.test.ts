@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { LostConnectionError } from '../../src/state/store.ts';
+import { LostConnectionError } from '../../src/state/state-store.ts';
 import { portOf } from '../support/answering.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { openShop, withEnv } from '../support/shop.ts';

@@ -4,7 +4,7 @@ import { type Clock, createSystemClock } from '../../src/shared/clock.ts';
 import { History } from '../../src/state/history.ts';
 import { openState } from '../../src/state/open-state.ts';
 import { initPostgres } from '../../src/state/postgres.ts';
-import type { Store } from '../../src/state/store.ts';
+import type { Store } from '../../src/state/state-store.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
 

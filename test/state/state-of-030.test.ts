@@ -6,7 +6,7 @@ import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { countersOf, lastIntent } from '../../src/state/intents.ts';
 import { initPostgres } from '../../src/state/postgres.ts';
 import { openStateFile } from '../../src/state/state-file.ts';
-import type { Store } from '../../src/state/store.ts';
+import type { Store } from '../../src/state/state-store.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { collect, historyOf, openedIn, systemClock } from './rig.ts';

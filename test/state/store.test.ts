@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Store, TurnWait } from '../../src/state/state-store.ts';
 import { statement } from '../../src/state/statements.ts';
-import type { Store, TurnWait } from '../../src/state/store.ts';
 import { engines, newState, service } from './rig.ts';
 
 const put = (name: string, count: number) =>

@@ -1,5 +1,5 @@
 import { openState } from '../../src/state/open-state.ts';
-import type { Lock, Store } from '../../src/state/store.ts';
+import type { Lock, Store } from '../../src/state/state-store.ts';
 
 /** The state of a command that runs in this process and can be killed: its locks then end, and it records no more. */
 export function killableState(): { readonly openState: typeof openState; kill(): Promise<void> } {

@@ -3,7 +3,7 @@ import { History } from '../../src/state/history.ts';
 import { countersOf, intend, lastIntent, settle } from '../../src/state/intents.ts';
 import type { Row } from '../../src/state/open-run.ts';
 import { openState } from '../../src/state/open-state.ts';
-import type { Store } from '../../src/state/store.ts';
+import type { Store } from '../../src/state/state-store.ts';
 import type { Shop } from './shop.ts';
 
 /** A row of a run that a test records. Rows with a result were sent; rows that are `pending` were not. */

@@ -10,7 +10,7 @@ import { knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts'
 import { remoteEnvironmentNames } from '../../settings/settings.ts';
 import { storesOfVariables } from '../../settings/variables.ts';
 import { type Target, targetName } from '../../shared/target.ts';
-import type { Store } from '../../state/store.ts';
+import type { Store } from '../../state/state-store.ts';
 import { isNamed, isNarrowed } from '../invocation/globals.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { lastKnownKeys } from '../invocation/known-keys.ts';

@@ -24,7 +24,7 @@ import { type EnvironmentName, targetName } from '../../shared/target.ts';
 import { version } from '../../shared/version.ts';
 import type { History } from '../../state/history.ts';
 import { OtherVersionError } from '../../state/schema.ts';
-import type { Store } from '../../state/store.ts';
+import type { Store } from '../../state/state-store.ts';
 import type { RunContext } from '../../writes/carry-out.ts';
 import type { Context } from '../context.ts';
 import { withoutKeys } from '../typed-keys.ts';

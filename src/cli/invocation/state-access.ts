@@ -5,7 +5,7 @@ import type { Sourced } from '../../settings/variables.ts';
 import { PetstockError } from '../../shared/errors.ts';
 import type { History } from '../../state/history.ts';
 import type { OpenStateOptions } from '../../state/open-state.ts';
-import type { Store } from '../../state/store.ts';
+import type { Store } from '../../state/state-store.ts';
 import type { Context } from '../context.ts';
 import type { ResolvedTarget } from './globals.ts';
 import type { Messages } from './messages.ts';

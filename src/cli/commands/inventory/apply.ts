@@ -5,8 +5,7 @@ import { isAbsent, type Quantities } from '../../../inventory/items.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { flagWords, petstock } from '../../../shared/hint.ts';
 import { targetName } from '../../../shared/target.ts';
-import { rethrowAsNothingWritten } from '../../../writes/nothing-written.ts';
-import { readStock } from '../../../writes/stock.ts';
+import { readStockToPlan } from '../../../writes/stock.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { AppliedBefore } from '../../runs/applied-before.ts';
 import { performPlan } from '../../runs/perform.ts';
@@ -164,7 +163,7 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
   await invocation.connections.announce();
   const evidence = new RowEvidence(read, ignoreNames ? undefined : names);
   const reader = { ...access.connection, onEachItem: evidence.see };
-  const stock = await readStock(reader, petIds).catch(rethrowAsNothingWritten);
+  const stock = await readStockToPlan(reader, petIds);
   const { quantities } = stock;
   const { rows, problems } = before.plan(noted, quantities, { skipUnknown, env: targetName(target) });
   const absent = skipUnknown ? [] : absentPets(changes, quantities);

@@ -3,8 +3,7 @@ import { isAbsent } from '../../../inventory/items.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
-import { rethrowAsNothingWritten } from '../../../writes/nothing-written.ts';
-import { readStock } from '../../../writes/stock.ts';
+import { readStockToPlan } from '../../../writes/stock.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { performPlan } from '../../runs/perform.ts';
 import { parseBulkFlags } from '../option-values.ts';
@@ -18,7 +17,7 @@ export async function planWrite(invocation: Invocation, command: string, change:
   const connection = await invocation.connections.connect({ writes: true });
   await invocation.connections.announce();
   const { petId } = change;
-  const stock = await readStock(connection, new Set([petId])).catch(rethrowAsNothingWritten);
+  const stock = await readStockToPlan(connection, new Set([petId]));
   if (isAbsent(stock.quantities, petId)) throw noSuchPets(invocation, [petId]);
   const { rows, problems } = planChanges([change], stock.quantities, { env: targetName(invocation.target) });
   const [problem] = problems;

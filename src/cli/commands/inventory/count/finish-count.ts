@@ -9,8 +9,7 @@ import { NotFoundError, PartialError, UsageError } from '../../../../shared/erro
 import { fileOperand, petstock, targetWords } from '../../../../shared/hint.ts';
 import { targetName } from '../../../../shared/target.ts';
 import { requireWithinGuards } from '../../../../writes/carry-out.ts';
-import { rethrowAsNothingWritten } from '../../../../writes/nothing-written.ts';
-import { everyPet, readStock, type Stock } from '../../../../writes/stock.ts';
+import { everyPet, readStockToPlan, type Stock } from '../../../../writes/stock.ts';
 import { faultyFile } from '../../../input-file.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { AppliedBefore } from '../../../runs/applied-before.ts';
@@ -236,10 +235,9 @@ async function countedChanges(
 ): Promise<CountedChanges> {
   const units = new Map(counting.tally.counts());
   const asked = all ? everyPet : new Set(units.keys());
-  const stock = await readStock(run.connection, asked).catch(rethrowAsNothingWritten);
+  const stock = await readStockToPlan(run.connection, asked);
   const { quantities } = stock;
-  const unusable = [quantities.unreadable, quantities.outdated].flatMap((bad) => [...(bad?.keys() ?? [])]);
-  const existing = new Set([...quantities.keys(), ...unusable]);
+  const existing = new Set([...quantities.keys(), ...quantities.unreadable.keys()]);
   const unknowns = new Map(counting.tally.unknowns());
   for (const [petId, quantity] of units) {
     if (existing.has(petId)) continue;
