@@ -1,10 +1,10 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { Client } from 'pg';
 import type { Clock } from '../shared/clock.ts';
-import { type DatabaseServer, driverOptions, mayGoWithout, serversOf, tlsOptions } from '../shared/database-driver.ts';
 import type { DatabaseAddress } from '../shared/database-url.ts';
 import { FailureError, PetstockError, UnavailableError } from '../shared/errors.ts';
 import { petstock } from '../shared/hint.ts';
+import { type DatabaseServer, driverOptions, mayGoWithout, serversOf, tlsOptions } from './database-driver.ts';
 import { LostConnectionError } from './state-store.ts';
 import { type Answer, type Answers, number, type Statement, statement } from './statements.ts';
 

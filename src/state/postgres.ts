@@ -16,7 +16,7 @@ import {
   type Turn,
   type TurnWait,
 } from './state-store.ts';
-import { type Answer, type Answers, type Statement, statement } from './statements.ts';
+import { type Answers, type Statement, statement } from './statements.ts';
 
 export interface PostgresOptions {
   readonly url: string;
@@ -218,12 +218,12 @@ class PostgresStore implements Store {
   forgetRun(): void {}
 
   async describe(): Promise<StoreDescription> {
-    const [found] = await this.#again((session) => session.ask([selectSettings], true));
+    const [found] = await this.#again((session) => session.ask([selectSize], true));
     const [row] = found ?? [];
     return {
       engine: `postgresql ${String(row?.version).split(' ')[0]}`,
       location: this.#address.shown,
-      ...{ schema: schemaVersion, bytes: Number(row?.bytes), warnings: weaknesses(row) },
+      ...{ schema: schemaVersion, bytes: Number(row?.bytes) },
     };
   }
 
@@ -371,23 +371,6 @@ function numberOf(name: string): number {
   return Number.parseInt(hash('sha256', name).slice(0, 8), 16) | 0;
 }
 
-const selectSettings =
-  statement(`SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,
-  current_setting('full_page_writes') AS pages, current_setting('synchronous_standby_names') AS awaited,
-  (SELECT count(*)::integer FROM pg_stat_replication WHERE NOT EXISTS (
-     SELECT 1 FROM pg_replication_slots WHERE active_pid = pid AND slot_type = 'logical')) AS standbys,
+const selectSize = statement(`SELECT current_setting('server_version') AS version,
   (SELECT coalesce(sum(pg_total_relation_size(pg_class.oid)), 0)::float8 FROM pg_class
    JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = 'petstock' AND relkind = 'r') AS bytes`);
-
-/** Describes settings of the server under which a crash or a failover may lose or damage committed data. */
-function weaknesses(row: Answer | undefined): string[] {
-  const warnings: readonly [boolean, string][] = [
-    [row?.fsync === 'off', 'The server runs with fsync off: a crash may lose or damage written data'],
-    [row?.pages === 'off', 'The server runs with full_page_writes off: a crash may damage written data'],
-    [
-      row?.awaited === '' && Number(row.standbys) > 0,
-      'The server does not wait for its standby (synchronous_standby_names is empty): a failover may lose written data',
-    ],
-  ];
-  return warnings.filter(([isSo]) => isSo).map(([, words]) => words);
-}

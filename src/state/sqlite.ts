@@ -106,7 +106,7 @@ class SqliteStore implements Store {
 
   async describe(): Promise<StoreDescription> {
     const location = this.#file;
-    return { engine: 'sqlite', location, schema: schemaVersion, bytes: sizeOf(location), warnings: [] };
+    return { engine: 'sqlite', location, schema: schemaVersion, bytes: sizeOf(location) };
   }
 
   async check(): Promise<readonly string[]> {

@@ -5,21 +5,22 @@ import {
   existsSync,
   openSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { syncPath, writeFileAtomically } from '../shared/atomic-file.ts';
+import { syncPath } from '../shared/atomic-file.ts';
 import type { Clock } from '../shared/clock.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { fileErrorReason, systemCode } from '../shared/file-error.ts';
 import { shellWord } from '../shared/hint.ts';
 import { makePrivateFolder, otherFolderHint, requirePrivateFile } from '../shared/private-files.ts';
 import { awaitLock, isBusy, retryBusy, sqlite, sqliteCodeOf, sqliteCodes } from '../shared/sqlite-engine.ts';
-import { isOnNetwork } from './network-folder.ts';
-import { otherVersion, schemaOf030, schemaVersion, tables } from './schema.ts';
+import { OtherVersionError, otherVersion, schemaOf030, schemaVersion, tables } from './schema.ts';
 import type { Answer } from './statements.ts';
 
 export type Database = InstanceType<ReturnType<typeof sqlite>['DatabaseSync']>;
@@ -28,12 +29,7 @@ export interface StateFileOptions {
   /** The state folder; created if it is missing. */
   readonly folder: string;
   readonly clock: Clock;
-  /** Shows a warning, without a period at its end. */
-  warn(line: string): void;
 }
-
-/** Calls to the system; tests replace them. */
-const realSystem = { isOnNetwork: (folder: string) => isOnNetwork(folder) };
 
 /** Identifies files of petstock: `psst` in ASCII. */
 const applicationId = 0x70737374;
@@ -83,14 +79,14 @@ export function identityOf(file: string): string {
  * @throws FailureError if the folder or the file can't be used; UnavailableError if another process locks the file for
  * too long
  */
-export async function openStateFile(options: StateFileOptions, system = realSystem): Promise<Database> {
+export async function openStateFile(options: StateFileOptions): Promise<Database> {
   const { folder } = options;
   const hasOne = mayHaveState(folder);
   // In another folder, the history and limits of this one would be missing.
   const hint = hasOne ? undefined : otherFolderHint('state', folder);
   try {
     makePrivateFolder(folder);
-    if (await system.isOnNetwork(folder)) {
+    if (isOnNetwork(folder)) {
       throw new FailureError(`The state folder ${folder} is on a network file system, where locks can't be relied on`, {
         hint: localFolder,
       });
@@ -116,6 +112,27 @@ export async function openStateFile(options: StateFileOptions, system = realSyst
       hint,
       cause: error,
     });
+  }
+}
+
+/** The numbers of NFS, SMB (three of them), 9P, Ceph, AFS, Lustre and FUSE. */
+const remoteTypes = new Set([
+  0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x00c36400, 0x5346414f, 0x0bd00bd0, 0x65735546,
+]);
+
+/** Matches a share: `\\server\share` or `\\?\UNC\server\share`, but not `\\?\C:\` or `\\.\`. */
+const share = /^[\\/]{2}(?:\?[\\/]UNC[\\/]|(?![?.][\\/]))/i;
+
+/**
+ * Reports whether a folder is probably on another machine, where SQLite's locks are not reliable. On Linux, the kind of
+ * the file system decides; on Windows, the path. A folder about which this can't be found out counts as local.
+ */
+function isOnNetwork(folder: string): boolean {
+  try {
+    if (process.platform === 'win32') return share.test(realpathSync.native(folder));
+    return process.platform === 'linux' && remoteTypes.has(statfsSync(folder).type);
+  } catch {
+    return false;
   }
 }
 
@@ -207,8 +224,8 @@ async function migrate(database: Database, options: StateFileOptions): Promise<v
     if (present.get(clock.monotonic(), clock.monotonic() + 15_000) !== undefined) {
       throw new UnavailableError(`petstock 0.3.0 is using the state in ${folder}. Try again when it has ended`);
     }
+    requireNoOpenCount(database, folder);
     await migrateSchema(async (sql, values = []) => database.prepare(sql).all(...values) as Answer[], clock.now());
-    await writeOpenCounts(database, options);
     database.exec(`PRAGMA user_version = ${schemaVersion}; COMMIT`);
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
@@ -218,21 +235,13 @@ async function migrate(database: Database, options: StateFileOptions): Promise<v
   for (const name of readdirSync(folder)) if (notesOf030.test(name)) rmSync(join(folder, name), { force: true });
 }
 
-/** Writes the open count sessions of 0.3.0 to files of scans, which `inventory count` goes on with. */
-async function writeOpenCounts(database: Database, { folder, warn }: StateFileOptions): Promise<void> {
-  const has = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'count_scans'").get() !== undefined;
-  if (!has) return;
-  const { openCountsOf030, scanFileOf, scansOf030 } = await import('./counts-of-030.ts');
-  for (const { session, head } of database.prepare(openCountsOf030).all()) {
-    const scans = database.prepare(scansOf030).all(String(session)) as Answer[];
-    const { name, text } = scanFileOf({ session: String(session), head: String(head), scans });
-    const path = join(folder, name);
-    await writeFileAtomically(path, [text]);
-    warn(
-      `The open count ${String(session).slice(-4)} of petstock 0.3.0 is now the file ${path}. To go on with it: petstock inventory count ${shellWord(path)}`,
-    );
-  }
-  database.exec('DROP TABLE counts; DROP TABLE count_scans');
+/** In 0.3.0 a stock count was a session in the state. */
+function requireNoOpenCount(database: Database, folder: string): void {
+  const has = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'counts'").get() !== undefined;
+  if (!has || database.prepare('SELECT 1 FROM counts WHERE ended IS NULL').get() === undefined) return;
+  throw new OtherVersionError(
+    `The state in ${folder} has an open count of petstock 0.3.0. Finish or discard it with that version first`,
+  );
 }
 
 /** Files that 0.3.0 kept beside its state. */

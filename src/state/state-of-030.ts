@@ -6,7 +6,7 @@ export type RunStatement = (sql: string, values?: readonly Value[]) => Promise<r
 
 /** The tables of 0.3.0. Those with a name that is used again are set aside while the new ones are filled. */
 const setAside = ['limits', 'services', 'runs', 'rows'];
-const others = ['presence', 'line', 'leases', 'sightings', 'pruned', 'sequence', 'epoch'];
+const others = ['counts', 'count_scans', 'presence', 'line', 'leases', 'sightings', 'pruned', 'sequence', 'epoch'];
 const indexes = [
   ...['line_of_pet', 'runs_by_sequence', 'runs_by_token', 'runs_by_end', 'runs_by_content', 'runs_unfinished'],
   ...['rows_of_pet', 'rows_unknown', 'rows_by_change'],

@@ -55,8 +55,6 @@ export interface StoreDescription {
   readonly location: string;
   readonly schema: number;
   readonly bytes: number;
-  /** Settings of the database that weaken a guarantee, one sentence each. */
-  readonly warnings: readonly string[];
 }
 
 /** The state that commands share: one SQLite file, or a PostgreSQL schema. It runs transactions and holds locks; it decides nothing. */

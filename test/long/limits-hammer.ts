@@ -11,7 +11,7 @@ const [folder = '', seconds = ''] = process.argv.slice(2);
 const faults: string[] = [];
 const warn = (line: string) => faults.push(line);
 const clock = createSystemClock(hrtime.bigint);
-const state = await openState({ folder, url: undefined, clock, warn });
+const state = await openState({ folder, url: undefined, clock });
 const limits = new Limits({
   ...{ store: state, gates: new GateFile([folder], clock), clock, scope: 'ab', target: 'staging', random: Math.random },
   ...{ permitLifetime: 60_000, isBulk: false, maxWait: 0, isBoundPerWait: true, onWait: () => {}, warn },

@@ -398,7 +398,7 @@ describe('the limits of all keys', () => {
   const opened = async () => {
     const folder = newFolder();
     const clock = createVirtualClock();
-    const store = await openSqlite({ folder, clock, warn: () => {} });
+    const store = await openSqlite({ folder, clock });
     const gates = new GateFile([folder], clock);
     return { ...createRig({ store, clock, folders: [folder] }), gates, store };
   };

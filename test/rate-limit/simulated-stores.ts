@@ -73,7 +73,7 @@ export const inSqlite: SimulatedStores = (simulation) =>
   withFolders(async (folder) => {
     const stores: { close(): Promise<void> }[] = [];
     const open: SimulatedMachines['open'] = async (machine, clock) => {
-      const store = await openSqlite({ folder: folder(machine), clock, warn: () => {} });
+      const store = await openSqlite({ folder: folder(machine), clock });
       stores.push(store);
       return store;
     };

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { driverOptions, mayGoWithout, serversOf, tlsOptions } from '../../src/shared/database-driver.ts';
+import { driverOptions, mayGoWithout, serversOf, tlsOptions } from '../../src/state/database-driver.ts';
 import { maskDatabaseUrl, parseDatabaseUrl, withAbsoluteFiles } from '../../src/shared/database-url.ts';
 import { newFolder } from '../support/new-folder.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';

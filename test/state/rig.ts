@@ -30,7 +30,7 @@ export async function newState(engine: Engine): Promise<SharedState> {
 /** @param place a folder, or the URL of a database */
 export async function openedIn(place: string, clock: Clock = systemClock): Promise<Store> {
   const url = place.startsWith('postgres') ? place : undefined;
-  const store = await openState({ folder: place, url, clock, warn: () => {} });
+  const store = await openState({ folder: place, url, clock });
   onTestFinished(() => store.close());
   return store;
 }

@@ -1,11 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { decodeState, emptyState } from '../../src/rate-limit/key-state.ts';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { countersOf, lastIntent } from '../../src/state/intents.ts';
 import { initPostgres } from '../../src/state/postgres.ts';
-import { openStateFile } from '../../src/state/state-file.ts';
 import type { Store } from '../../src/state/state-store.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
@@ -91,52 +90,12 @@ describe('a state of 0.3.0', () => {
     expect(await historyOf(await openedIn(folder)).sizes()).toEqual({ runs: 5, rows: 56 });
   });
 
-  it('has its open counts written to files of scans', async () => {
-    const head = { at: Date.UTC(2026, 10, 29, 9), env: 'staging', mode: 'count', label: 'aisle 3', user: 'kim' };
-    const sessions = [
-      ['20261129T090000Z-k3x9', head, null],
-      ['20261129T090000Z-a4b5', { ...head, mode: 'add', label: undefined }, null],
-      ['20261129T090000Z-done', head, '{"how":"discarded"}'],
-    ] as const;
-    const scans = [
-      ...['add 1 55 4', 'add 2 55 4', 'add 3 777 NULL', 'set 0 5 5', 'add 9 5 5', 'back 0 NULL NULL'],
-      ...[
-        'add 2 888 NULL',
-        'code 0 888 6',
-        'add 3 8 8',
-        'given 3 NULL 8',
-        'run 0 r1 NULL',
-        'settled 0 NULL NULL',
-        'add 1 8 8',
-      ],
-    ];
-    const value = (text: string) => (text === 'NULL' ? 'NULL' : `'${text}'`);
-    const sql = [
-      ...sessions.map(
-        ([session, about, ended]) =>
-          `INSERT INTO counts VALUES ('${session}', 1, '${JSON.stringify(about)}', '{}', NULL, 1, ${ended === null ? 'NULL' : `'${ended}'`})`,
-      ),
-      ...scans.map((scan, index) => {
-        const [kind, units, code = '', pet = ''] = scan.split(' ');
-        return `INSERT INTO count_scans VALUES ('${sessions[0][0]}', ${index}, '${kind}', ${units}, ${value(code)}, ${value(pet)})`;
-      }),
-      `INSERT INTO count_scans VALUES ('${sessions[1][0]}', 1, 'add', 2, '4', '4'), ('${sessions[1][0]}', 2, 'given', 2, '', '4')`,
-    ];
-    const folder = leaveFile(`${text}; ${sql.join('; ')}`);
-    const warnings: string[] = [];
-    const store = await openStateFile({ folder, clock: systemClock, warn: (line) => void warnings.push(line) });
-    store.close();
-    expect(warnings).toHaveLength(2);
-    expect(warnings[1]).toContain(`petstock inventory count ${join(folder, 'count-k3x9.txt')}`);
-    expect(readFileSync(join(folder, 'count-k3x9.txt'), 'utf8').split('\n')).toEqual([
-      '# petstock inventory count, begun 2026-11-29T09:00:00.000Z',
-      '# session k3x9 "aisle 3" of petstock 0.3.0, in staging, by kim',
-      ...['4 x3', '777 x3', '= 5 0', '6 x2', '# pet 8 was written, and then 1 more were counted', ''],
-    ]);
-    expect(readFileSync(join(folder, 'count-a4b5.txt'), 'utf8')).toMatch(
-      /^# petstock inventory count --add, .*\n.*\n# 2 of pet 4 may have been written: history list\n$/,
-    );
-    expect(existsSync(join(folder, 'count-done.txt'))).toBe(false);
+  it('is refused while a count is open', async () => {
+    const count = (ended: string) =>
+      `INSERT INTO counts VALUES ('20261129T090000Z-k3x9', 1, '{}', '{}', NULL, 1, ${ended})`;
+    const folder = leaveFile(`${text}; ${count('NULL')}`);
+    await expect(openedIn(folder)).rejects.toThrow('has an open count of petstock 0.3.0. Finish or discard it');
+    expect(await openedIn(leaveFile(`${text}; ${count("'{}'")}`))).toBeDefined();
   });
 
   it('is migrated in PostgreSQL by state init alone', async () => {

@@ -22,7 +22,7 @@ const info = define({
       const url = sharedStateOf(invocation)?.value;
       const location = url === undefined ? context.folders.state : maskDatabaseUrl(url);
       const described = {
-        ...{ engine: null, location, schema: null, bytes: 0, warnings: [] },
+        ...{ engine: null, location, schema: null, bytes: 0 },
         ...(await found?.state.describe()),
         ...((await found?.history.sizes()) ?? { runs: 0, rows: 0 }),
       };
@@ -38,23 +38,21 @@ interface DescribedState {
   readonly bytes: number;
   readonly runs: number;
   readonly rows: number;
-  readonly warnings: readonly string[];
 }
 
 /**
  * Returns a view with one value per line in a table, and one row in CSV and TSV, with the number of runs that are being
  * written. JSON is
- * `{"engine","location","schema","bytes","runs","rows","warnings":[],"running":[{"run","command","user","host","pid","at"}]}`.
+ * `{"engine","location","schema","bytes","runs","rows","running":[{"run","command","user","host","pid","at"}]}`.
  */
 function infoView(described: DescribedState, running: readonly RunRecord[], now: number): View {
-  const { engine, location, schema, bytes, runs, rows, warnings } = described;
+  const { engine, location, schema, bytes, runs, rows } = described;
   const lines: Row[] = [
     { name: 'location', value: location },
     { name: 'engine', value: engine === null ? 'none yet' : `${engine}, schema ${schema}` },
     { name: 'size', value: sizeText(bytes) },
     { name: 'runs', value: grouped(runs) },
     { name: 'rows', value: grouped(rows) },
-    ...warnings.map((value) => ({ name: 'warning', value })),
     ...running.map(({ run, command, user, host, pid, at }) => {
       const who = `${user === undefined ? '' : `${user}, `}pid ${pid} on ${host}`;
       return { name: 'running', value: `${run}: ${command}, ${who}, since ${localTime(at, now)}` };
@@ -64,7 +62,7 @@ function infoView(described: DescribedState, running: readonly RunRecord[], now:
   const writers = running.map(({ run, command, user = null, host, pid, at }) => {
     return { run, command, user, host, pid, at: isoTime(at) };
   });
-  return factsView({ ...facts, running: running.length }, lines, { ...facts, warnings, running: writers });
+  return factsView({ ...facts, running: running.length }, lines, { ...facts, running: writers });
 }
 
 /** Returns a text like `812 bytes`, `40 KB` or `1.2 MB`. */

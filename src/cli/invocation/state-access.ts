@@ -62,8 +62,7 @@ export function sharedStateOf({ context, config, environment }: StateUse): Sourc
 /** Returns where the state is that a command uses. */
 export function stateOptions(use: StateUse): OpenStateOptions {
   const { clock, folders } = use.context;
-  const warn = (line: string) => void use.messages.warn(line);
-  return { folder: folders.state, url: sharedStateOf(use)?.value, clock, warn };
+  return { folder: folders.state, url: sharedStateOf(use)?.value, clock };
 }
 
 /** Removes runs that are older than the setting keep-history. An error is ignored: it must not replace the command's own result. */

@@ -10,8 +10,7 @@ export const clock = createSystemClock(process.hrtime.bigint);
 
 /** Opens the state in a folder as a command does. */
 export async function openBenchState(folder: string) {
-  const warn = (line: string) => process.stderr.write(`${line}\n`);
-  const state = await openState({ folder, url: undefined, clock, warn });
+  const state = await openState({ folder, url: undefined, clock });
   const history = new History({ store: state, random: Math.random, now: clock.now });
   /** Records a run of which every row was applied. @returns its id */
   const record = async (head: RunHead, rows: readonly PlannedRow[]): Promise<string> => {

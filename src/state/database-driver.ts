@@ -1,9 +1,9 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
-import type { DatabaseAddress, DatabaseHost } from './database-url.ts';
-import { FailureError } from './errors.ts';
-import { readErrorReason } from './file-error.ts';
-import { readTrustedFile } from './private-files.ts';
+import type { DatabaseAddress, DatabaseHost } from '../shared/database-url.ts';
+import { FailureError } from '../shared/errors.ts';
+import { readErrorReason } from '../shared/file-error.ts';
+import { readTrustedFile } from '../shared/private-files.ts';
 
 /** An address with one of its hosts. */
 export type DatabaseServer = DatabaseAddress & DatabaseHost;
