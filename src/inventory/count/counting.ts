@@ -1,7 +1,7 @@
 import type { ErrorFault } from '../../shared/errors.ts';
 import { quoted } from '../../shared/parsed.ts';
 import { type BarCodes, isArticleNumber, knownCode, petOfCode, petOfText } from '../bar-codes.ts';
-import { grouped, mayBeBarCode } from '../items.ts';
+import { counted, grouped, mayBeBarCode } from '../items.ts';
 import { isCalled, petsNear, petsOfLine } from '../pet-names.ts';
 import {
   codeText,
@@ -246,9 +246,9 @@ export class Counting {
     const number = last?.isBare === true && !this.#areNumbersIds ? last.code : undefined;
     if (number === undefined) return taken([this.#count(line, text)], [text]);
     const cancelled = this.#cancelLast();
-    const counted = this.#count(line, text);
+    const scanned = this.#count(line, text);
     const asked = this.#ask(this.#questionOfNumber(number, line.code), reading);
-    return taken([...cancelled.events, counted, ...asked.events], [...cancelled.kept, text]);
+    return taken([...cancelled.events, scanned, ...asked.events], [...cancelled.kept, text]);
   }
 
   /** @param scanned the code of the last scan, if the number may be how many of it */
@@ -268,19 +268,16 @@ export class Counting {
   }
 
   #choiceOfMany(units: number, scanned: string): ScanChoice {
-    const about = `${grouped(units)} ${units === 1 ? 'unit' : 'units'} of ${this.#nameOfCode(scanned)}`;
+    const about = `${counted(units * this.#sizeOf(scanned), 'unit')} of ${this.#nameOfCode(scanned)}`;
     return { key: 'x', about, lines: ['-', `${scanned} x${units}`] };
   }
 
   #questionOfReadings(text: string, readings: readonly ScannedUnits[]): ScanQuestion {
     const choices = readings.map(({ code, units }, index): ScanChoice => {
-      const what = this.#petOf(code) ?? code;
-      const sum = this.tally.unitsOf(what) + units;
-      return {
-        key: `${index + 1}`,
-        about: `${grouped(units)} of ${this.#nameOfCode(code)}`,
-        lines: [`= ${code} ${sum}`],
-      };
+      const all = units * this.#sizeOf(code);
+      const sum = this.tally.unitsOf(this.#petOf(code) ?? code) + all;
+      const about = `${grouped(all)} of ${this.#nameOfCode(code)}`;
+      return { key: `${index + 1}`, about, lines: [`= ${code} ${sum}`] };
     });
     const question = `${text}: what was counted?`;
     return { code: text, text: question, choices: [...choices, neither], otherwise: 'a code that is not known' };
@@ -288,6 +285,12 @@ export class Counting {
 
   #nameOf(petId: bigint): string {
     return `${petId} ${this.known.codes.names.get(petId) ?? ''}`.trimEnd();
+  }
+
+  /** Returns how many units a scan of a code counts. */
+  #sizeOf(code: string): number {
+    const { codes } = this.known;
+    return codes.units.get(knownCode(codes, code) ?? '') ?? 1;
   }
 
   #nameOfCode(code: string): string {
@@ -347,8 +350,7 @@ export class Counting {
     const { codes } = this.known;
     const pet = problem === undefined ? this.#petOf(code) : undefined;
     const what = pet ?? (problem === undefined ? (knownCode(codes, code) ?? code) : code);
-    const ofCase = kind === 'add' ? (codes.units.get(knownCode(codes, code) ?? '') ?? 1) : 1;
-    const step = this.tally[kind](what, units * ofCase);
+    const step = this.tally[kind](what, kind === 'add' ? units * this.#sizeOf(code) : units);
     const scanned = kind === 'add' ? { code } : {};
     this.#entries.push({ text, isInFile: true, ...scanned, isBarCode: this.#isBarCode(code), isBare });
     if (pet === undefined) return { kind: 'unknown', code, why: problem ?? this.#whyUnknown(code), units: step.after };

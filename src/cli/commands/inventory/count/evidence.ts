@@ -85,7 +85,7 @@ function doubtOfIncoming(found: readonly EarlierChange[], now: number): Doubt {
       const ref = row.ref === undefined ? '' : `, ${quoted(row.ref)}`;
       return [row.petId, `+${grouped(changeOf(row))} by ${runText(row, now)}${ref}`];
     }),
-    fact: `units of ${pets} came in before`,
+    fact: `with ${pets} of which units came in shortly before`,
   };
 }
 

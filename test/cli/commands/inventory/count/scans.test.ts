@@ -98,6 +98,14 @@ test.for([
 test('counts the units of a case, and warns of a column that means nothing', async ({ shop }) => {
   const file = await withCodes(shop, 'code,petId,units\n4006381333931,4,1\n14006381333938,4,6\n');
   expect(afters(await count(shop, '14006381333938 x2\n4006381333931\n', '--dry-run --json'))).toEqual(['4 13']);
+  for (const [lines, said] of [
+    ['14006381333938\n2\n', 'or 12 units of 14006381333938 (write 14006381333938 x2)'],
+    ['14006381333938\nx2\n', 'it may be 12 units of 14006381333938 (write 14006381333938 x2)'],
+    ['4006381333931\n14006381333938x2\n', 'it may be 12 of 14006381333938 (write = 14006381333938 13)'],
+  ] as const) {
+    const { stderr } = await count(shop, lines);
+    expect(errorJson(stderr).error.faults[0].message).toContain(said);
+  }
   writeFileSync(file, 'code,petId,unit,shelf\n4006381333931.0,4,6,B\n');
   const { report, stderr } = await count(shop, '4006381333931\n', ['--dry-run', '--json', '--codes', file]);
   expect(report.rows).toMatchObject([{ petId: 4, after: 1 }]);
