@@ -1,4 +1,4 @@
-import { type FieldName, fieldNames, readerFields, shownFields } from '../inventory/item-fields.ts';
+import { type FieldName, fieldNames, fieldOf, readerFields, shownFields } from '../inventory/item-fields.ts';
 import { parsePetId, parseQuantity } from '../inventory/items.ts';
 import { unguarded } from '../output/delimited.ts';
 import { quoted } from '../shared/parsed.ts';
@@ -198,7 +198,8 @@ function isListHeader(cells: readonly string[]): boolean {
  * ambiguous.
  */
 function listColumns(cells: readonly string[]): Columns | undefined {
-  const written = [fieldNames, shownFields].find(({ length }) => length === cells.length);
+  const required = fieldNames.filter((name) => !fieldOf(name).mayBeAbsent);
+  const written = [required, fieldNames, shownFields].find(({ length }) => length === cells.length);
   const cellOf = (field: FieldName) => cells[written?.indexOf(field) ?? -1] ?? '';
   const isItem = parsePetId(cellOf('petId')).ok && parseQuantity(cellOf('quantity')).ok;
   if (written === undefined || !isItem || !/^\p{L}/u.test(cellOf('status'))) return undefined;

@@ -117,7 +117,7 @@ describe('readChanges of a row', () => {
     ['12345678901234500000,7', `2 petId: 12345678901234500000 ${rounded}`],
     [
       '9223372036854775808,7',
-      `2 petId: "9223372036854775808" is out of range: a pet id lies between -9223372036854775808 and 9223372036854775807`,
+      `2 petId: "9223372036854775808" is out of range: a pet id lies between -9223372036854775808 and 9223372036854775807 (a program has probably rounded it)`,
     ],
     ['"1,234",7', `2 petId: "1,234" is not a pet id: if 1234 is meant, write it without a separator`],
     ['sep=;', `2 petId: "sep=;" is not a pet id: a pet id is a whole number such as 42`],
