@@ -54,29 +54,31 @@ export function requireRoom(length: number): void {
 
 export type { Parsed } from '../shared/parsed.ts';
 
-const smallestPetId = -(2n ** 63n);
-const largestPetId = 2n ** 63n - 1n;
+const smallestId = -(2n ** 63n);
+const largestId = 2n ** 63n - 1n;
 
 /** Matches more digits than any int64 has, not counting leading zeros. */
 const tooManyDigits = /^-?0*[1-9]\d{19}/;
 /** Matches a number of at least 18 digits whose digits after the 15th are all zeros: spreadsheets keep 15 digits. */
 export const fifteenDigitsThenZeros = /^-?[1-9]\d{14}0{3,}$/;
 
-/**
- * Parses a pet id: decimal ASCII digits with an optional minus sign, within int64. Leading zeros are accepted; `-0`, a
- * plus sign, white space, a fraction, an exponent and other digits are errors.
- */
 export function parsePetId(text: string): Parsed<bigint> {
-  const wrong = integerProblem(text, 'pet id');
+  return parseId(text, 'pet id');
+}
+
+/**
+ * Parses an id: decimal ASCII digits with an optional minus sign, within int64. Leading zeros are accepted; `-0`, a plus
+ * sign, white space, a fraction, an exponent and other digits are errors.
+ */
+function parseId(text: string, noun: IdNoun): Parsed<bigint> {
+  const wrong = integerProblem(text, noun);
   if (wrong !== undefined) return problem(wrong);
   const value = tooManyDigits.test(text) ? undefined : BigInt(text);
-  if (value !== undefined && value >= smallestPetId && value <= largestPetId) return parsed(value);
+  if (value !== undefined && value >= smallestId && value <= largestId) return parsed(value);
   // Programs that round the largest id make 2^63 of it, in several spellings.
   const isRounded = fifteenDigitsThenZeros.test(text) || Math.abs(Number(text)) === 2 ** 63;
   const rounded = isRounded ? ' (a program has probably rounded it)' : '';
-  return problem(
-    `${quoted(text)} is out of range: a pet id lies between ${smallestPetId} and ${largestPetId}${rounded}`,
-  );
+  return problem(`${quoted(text)} is out of range: a ${noun} lies between ${smallestId} and ${largestId}${rounded}`);
 }
 
 /**
@@ -108,7 +110,8 @@ export function addDelta(quantity: number, delta: number): Parsed<number> {
   return problem(`the stock is ${quantity}, and ${change} would take it out of range: ${integerRange('quantity')}`);
 }
 
-type Noun = 'pet id' | 'quantity' | 'change';
+type IdNoun = 'pet id';
+type Noun = IdNoun | 'quantity' | 'change';
 
 const examples: Readonly<Record<Noun, string>> = {
   'pet id': 'a pet id is a whole number such as 42',

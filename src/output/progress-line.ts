@@ -19,29 +19,23 @@ export interface ProgressNumbers {
   readonly waitReason: WaitReason;
 }
 
-/** The forms of the line, from a wide terminal to a narrow one; the first that fits is used. */
-const arrangements = [
-  { bar: 'long', rate: true, failed: true, time: 'long' },
-  { bar: 'short', rate: true, failed: true, time: 'long' },
-  { bar: 'short', rate: false, failed: true, time: 'long' },
-  { bar: 'none', rate: false, failed: true, time: 'long' },
-  { bar: 'none', rate: false, failed: true, time: 'short' },
-  { bar: 'none', rate: false, failed: true, time: 'none' },
-  { bar: 'none', rate: false, failed: false, time: 'none' },
-] as const;
-/** Number of characters of a bar; a wide terminal has a longer one. */
-const lengths = { long: 14, short: 8, none: 0 };
-const [wide, longest] = [100, 30];
-type Arrangement = (typeof arrangements)[number];
+/** Number of characters of the bar. */
+const barLength = 14;
 
 /**
  * Returns one line of at most `width` columns, without a line end; empty if not even the count fits:
- * `[██████░░░░░░░░]  512/1,200  2 failed  9.8/s  about 1 min 10 s left`.
+ * `[██████░░░░░░░░]  512/1,200  2 failed  9.8/s  about 1 min 10 s left`. A narrow terminal has no bar, and a very narrow
+ * one only the count.
  */
 export function progressLine(facts: ProgressNumbers, width: number, paint: Paint): string {
-  const lines = arrangements.map((arrangement) => partsOf(facts, arrangement, width, paint).join('  '));
+  const { total, done, failed } = facts;
+  const bar = `[${barText(total === 0 ? 1 : done / total, barLength, paint, 'cyan')}]`;
+  const count = `${grouped(done)}/${grouped(total)}`;
+  const failures = failed > 0 ? [paint.red(`${grouped(failed)} failed`)] : [];
+  const time = timeParts(facts, paint);
+  const lines = [[bar, count, ...failures, ...rateParts(facts), ...time], [count, ...failures, ...time], [count]];
   // A truncated count would be a wrong number.
-  return lines.find((line) => visibleWidth(line) <= width) ?? '';
+  return lines.map((parts) => parts.join('  ')).find((line) => visibleWidth(line) <= width) ?? '';
 }
 
 /** Returns the progress of a run as a sentence, for a stream that is not a terminal. */
@@ -51,35 +45,22 @@ export function progressSentence({ total, done, failed, left }: ProgressNumbers)
   return `${grouped(done)} of ${grouped(total)} done${failures}${time}.`;
 }
 
-function partsOf(facts: ProgressNumbers, arrangement: Arrangement, width: number, paint: Paint): string[] {
-  const { total, done, failed, rate } = facts;
-  const parts: string[] = [];
-  const bar = arrangement.bar === 'long' && width >= wide ? longest : lengths[arrangement.bar];
-  if (bar > 0) parts.push(`[${barText(total === 0 ? 1 : done / total, bar, paint, 'cyan')}]`);
-  parts.push(`${grouped(done)}/${grouped(total)}`);
-  if (arrangement.failed && failed > 0) parts.push(paint.red(`${grouped(failed)} failed`));
-  if (arrangement.rate && facts.waiting === undefined && rate !== undefined && rate > 0) parts.push(rateText(rate));
-  if (arrangement.time !== 'none') parts.push(...timePart(facts, arrangement.time === 'long', paint));
-  return parts;
-}
-
 /** Returns what the run waits for, as part of a sentence. */
 export function blocker({ waitReason }: Pick<ProgressNumbers, 'waitReason'>): string {
   return waitReason === 'refused' ? 'the rate limit' : 'the service';
 }
 
-function timePart(facts: ProgressNumbers, long: boolean, paint: Paint): string[] {
+function timeParts(facts: ProgressNumbers, paint: Paint): string[] {
   const { total, done, left, waiting } = facts;
   if (waiting !== undefined) {
-    const wait = waiting > 0 ? formatDuration(waiting / 1000) : '';
-    return [paint.yellow(long ? `… waiting for ${blocker(facts)}${wait && `: ${wait}`}` : `waiting ${wait}`.trimEnd())];
+    const wait = waiting > 0 ? `: ${formatDuration(waiting / 1000)}` : '';
+    return [paint.yellow(`… waiting for ${blocker(facts)}${wait}`)];
   }
-  if (left === undefined || done >= total) return [];
-  const time = roughDuration(left);
-  return [long ? `about ${time} left` : time];
+  return left === undefined || done >= total ? [] : [`about ${roughDuration(left)} left`];
 }
 
-function rateText(rate: number): string {
-  if (rate < 1) return `${Math.max(1, Math.round(rate * 60))}/min`;
-  return `${rate < 9.95 ? rate.toFixed(1) : grouped(Math.round(rate))}/s`;
+function rateParts({ rate, waiting }: ProgressNumbers): string[] {
+  if (waiting !== undefined || rate === undefined || rate <= 0) return [];
+  if (rate < 1) return [`${Math.max(1, Math.round(rate * 60))}/min`];
+  return [`${rate < 9.95 ? rate.toFixed(1) : grouped(Math.round(rate))}/s`];
 }
