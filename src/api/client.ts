@@ -11,8 +11,8 @@ import { HeldBytes, maxBodyBytes } from './body.ts';
 import { decodeItemOf, decodeJson, type WrittenItem } from './decode.ts';
 import type { ReceivedResponse } from './exchange.ts';
 import { errorOf, errorOfResponse, NetworkFailure, redactError } from './failures.ts';
-import { type Operation, operations, requestOf } from './operations.ts';
 import { type Outgoing, type SendOptions, send, sendOnce } from './send.ts';
+import { type Operation, operations, requestOf } from './specification.ts';
 import type { HttpResponse } from './transport.ts';
 
 export interface ClientOptions extends Omit<SendOptions, 'redact'> {

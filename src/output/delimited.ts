@@ -1,5 +1,5 @@
 import { stripControlsFromBody } from '../shared/sanitize.ts';
-import { scalarOf } from './json.ts';
+import { scalarOf } from './json-format.ts';
 import {
   type Column,
   chunksOf,

@@ -1,6 +1,6 @@
 import { type PetstockError, serviceQuotes } from '../shared/errors.ts';
 import { singleLine } from '../shared/sanitize.ts';
-import { exactJson } from './json.ts';
+import { exactJson } from './json-format.ts';
 import type { Paint } from './terminal.ts';
 import { barred, messageLines } from './text-width.ts';
 

@@ -1,8 +1,8 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { countRows } from '../inventory/change.ts';
 import { counted, grouped } from '../inventory/items.ts';
+import type { PetTotals } from '../inventory/pet-totals.ts';
 import type { RecordedRow, RunRecord, SettledRow } from '../inventory/run-records.ts';
-import type { PetTotals } from '../inventory/totals.ts';
 import { petstock, targetWords } from '../shared/hint.ts';
 import { plainName, singleLine } from '../shared/sanitize.ts';
 import { targetName } from '../shared/target.ts';

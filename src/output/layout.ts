@@ -1,5 +1,5 @@
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
-import { scalarOf } from './json.ts';
+import { scalarOf } from './json-format.ts';
 import type { Paint } from './terminal.ts';
 import { bar, blanks, padEnd, padStart, truncate, visibleWidth } from './text-width.ts';
 import { type Column, type RenderOptions, type Row, type Scalar, valueIn } from './view.ts';

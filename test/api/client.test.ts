@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { operations } from '../../src/api/operations.ts';
+import { operations } from '../../src/api/specification.ts';
 import { key, openClient } from './client-rig.ts';
 import { type Answerer, answer, item, stock } from './server.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { operations } from '../../src/api/operations.ts';
+import { operations } from '../../src/api/specification.ts';
 import { createClientRig, openClient } from './client-rig.ts';
 import { type Answerer, answer, hang, raw, reset, resetInBody, stock, truncated, turns, until } from './server.ts';
 

@@ -2,7 +2,7 @@ import { LosslessNumber, parse } from 'lossless-json';
 import { describe, expect, it, test } from 'vitest';
 import { payloadView } from '../../src/cli/commands/payloads.ts';
 import { inventoryItemView } from '../../src/output/inventory-view.ts';
-import { exactJson } from '../../src/output/json.ts';
+import { exactJson } from '../../src/output/json-format.ts';
 import type { Format, Row, View } from '../../src/output/view.ts';
 import { JsonNumber, parseJson } from '../../src/shared/json.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';

@@ -1,6 +1,6 @@
 import { parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
-import { exactJson } from '../../src/output/json.ts';
+import { exactJson } from '../../src/output/json-format.ts';
 import { isJsonObject, JsonNumber, parseJson, TooManyValues, toInteger } from '../../src/shared/json.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';

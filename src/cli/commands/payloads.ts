@@ -1,5 +1,5 @@
-import { operations } from '../../api/operations.ts';
-import { exactJson, scalarOf } from '../../output/json.ts';
+import { operations } from '../../api/specification.ts';
+import { exactJson, scalarOf } from '../../output/json-format.ts';
 import type { Column, View } from '../../output/view.ts';
 import { FailureError, NotFoundError } from '../../shared/errors.ts';
 import type { Json } from '../../shared/json.ts';

@@ -1,4 +1,4 @@
-import { exactJson } from '../../output/json.ts';
+import { exactJson } from '../../output/json-format.ts';
 import { drawsLive, type Paint, plainPaint } from '../../output/terminal.ts';
 import { barred, messageLines, truncate, visibleWidth } from '../../output/text-width.ts';
 import { formatDuration, localTime } from '../../output/time.ts';

@@ -166,6 +166,6 @@ async function withFields(view: View, values: readonly string[]): Promise<View> 
 export async function loadRenderer(format: Format): Promise<Renderer> {
   if (format === 'table') return (await import('../../output/table.ts')).table;
   if (format === 'html') return (await import('../../output/html.ts')).html;
-  if (format === 'json' || format === 'ndjson') return (await import('../../output/json.ts'))[format];
+  if (format === 'json' || format === 'ndjson') return (await import('../../output/json-format.ts'))[format];
   return (await import('../../output/delimited.ts'))[format];
 }

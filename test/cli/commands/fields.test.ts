@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { exactJson } from '../../../src/output/json.ts';
+import { exactJson } from '../../../src/output/json-format.ts';
 import { petsIn } from '../../support/pets-in.ts';
 import { recordRun } from '../../support/recorded-runs.ts';
 import fc, { property } from '../../support/seeded-fast-check.ts';

@@ -1,6 +1,6 @@
 import { counted } from '../../../inventory/items.ts';
+import { changeOf, type PetTotals, type RowKind, Totals } from '../../../inventory/pet-totals.ts';
 import { possibleWrites, type RecordedRow, type RunRecord } from '../../../inventory/run-records.ts';
-import { changeOf, type PetTotals, type RowKind, Totals } from '../../../inventory/totals.ts';
 import { type ShownTotals, totalsView } from '../../../output/history-views.ts';
 import { localMinute } from '../../../output/time.ts';
 import { withPage } from '../../../output/view.ts';

@@ -48,7 +48,7 @@ export const exportCommand = define({
     const view: View = { shape: 'list', columns, rows };
     const text =
       format === 'json' || format === 'ndjson'
-        ? (await import('../../../output/json.ts'))[format](view, globals)
+        ? (await import('../../../output/json-format.ts'))[format](view, globals)
         : changeFileText(rows, { spreadsheet, raw: globals.raw === true, delimiter, names: names !== undefined });
     const words = globals.env === undefined && globals.store === undefined ? [] : targetWords(target);
     const next = petstock`inventory apply ${file === '-' ? '<file>' : fileOperand(file)} ${words}`;
