@@ -2,8 +2,7 @@ import type { Limits } from '../rate-limit/limits.ts';
 import type { Permit } from '../rate-limit/permits.ts';
 import { defaultRetries, nextStep, waitBeforeRetry } from '../rate-limit/waits.ts';
 import { FailureError, failureText, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
-import { type AttemptedRequest, type AttemptOptions, type AttemptResult, attempt } from './attempt.ts';
-import { shownUrl } from './base-url.ts';
+import { type AttemptedRequest, type AttemptOptions, type AttemptResult, attempt, shownUrl } from './attempt.ts';
 import type { ReceivedResponse } from './exchange.ts';
 import { withServiceMessage } from './failures.ts';
 

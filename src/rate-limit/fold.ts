@@ -1,20 +1,23 @@
 import { parseDate, parseRateLimit, parseRetryAfter } from './headers.ts';
 import {
   boundedGate,
+  countDown,
+  foreignRate,
   type Gate,
   hasEnded,
   type InFlight,
   type KeyState,
   laterGate,
+  observe,
   serviceTime,
   type WaitReason,
+  type Window,
   type WindowKind,
   windowKinds,
 } from './key-state.ts';
 import type { ResponseHead } from './permits.ts';
 import { type AdmissionRequest, decide } from './rules.ts';
 import { maxGate, waitAfterRefusal, withJitter } from './waits.ts';
-import { countDown, foreignRate, observe, type Window } from './window.ts';
 
 /** Requests are to be sent. Folding the record puts the first of them in flight: as many as may be sent, perhaps none. */
 export interface IntentRecord extends AdmissionRequest {

@@ -1,5 +1,4 @@
-import { hasEnded, type KeyState, whenReached } from './key-state.ts';
-import type { Window } from './window.ts';
+import { hasEnded, type KeyState, type Window, whenReached } from './key-state.ts';
 
 export type Decision =
   /** `permits`: how many requests; 1 for a probe. */

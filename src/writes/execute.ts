@@ -1,6 +1,7 @@
 import { withServiceMessage } from '../api/failures.ts';
 import { type Permit, releaseAll } from '../rate-limit/permits.ts';
 import { waitBeforeRetry } from '../rate-limit/waits.ts';
+import type { Clock } from '../shared/clock.ts';
 import {
   ConflictError,
   FailureError,
@@ -15,9 +16,8 @@ import { isOpen, type OpenRun, type Row } from '../state/open-run.ts';
 import { type Decided, LostConnectionError, type Moment, type Store, type Turn } from '../state/state-store.ts';
 import type { Answers, Statement } from '../state/statements.ts';
 import { classifyFailure } from './classify-failure.ts';
-import { sendRows } from './send-rows.ts';
+import { isOverWithin, sendRows } from './send-rows.ts';
 import { readQuantities, readStock } from './stock.ts';
-import { isOverWithin, TimeBudget } from './time-budget.ts';
 import { sendFor, type TurnPlan, TurnPlanner } from './turn-planner.ts';
 import type { ExecuteOptions, Execution, WriteContext } from './write-context.ts';
 
@@ -372,14 +372,33 @@ class Writer {
     if (wait >= this.#time.left) throw error;
     const others = count > 1 ? ` and ${count - 1} more` : '';
     const again = failures === 0 ? 'trying again' : `trying again (${failures} of ${retries})`;
-    const hasUnknown = this.#planner.open.some(({ result }) => result === 'unknown');
-    const next =
-      hasUnknown && !this.#planner.open.some(({ result }) => result === 'pending') ? 'reading the stock' : again;
+    const { open } = this.#planner;
+    const isReadBack = open.length > 0 && open.every(({ result }) => result === 'unknown');
+    const next = isReadBack ? 'reading the stock' : again;
     const isConnected = !(error instanceof UnavailableError && error.notCarriedOut && error.status === undefined);
     const what = petId === undefined ? '' : `Pet ${petId}${others}: `;
     const why = isConnected ? `${what}${failureText(error)}; ${next}` : `No connection to the service; ${next}`;
     void onDelay(why, Math.max(1, failures));
     await this.#time.spend(() => clock.sleep(wait, interrupted));
+  }
+}
+
+/** The time that requests, and pauses between them, may take altogether. */
+class TimeBudget {
+  readonly #clock: Clock;
+  left: number;
+
+  constructor(clock: Clock, ms: number) {
+    this.#clock = clock;
+    this.left = ms;
+  }
+
+  async spend<Result>(work: () => Promise<Result>, began = this.#clock.monotonic()): Promise<Result> {
+    try {
+      return await work();
+    } finally {
+      this.left -= this.#clock.monotonic() - began;
+    }
   }
 }
 

@@ -147,3 +147,14 @@ class Sender {
     if (!(error instanceof PetstockError) || error.status === undefined) this.#lost.add(row);
   }
 }
+
+/** Reports whether `work` ends within `ms`. */
+export function isOverWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const deadline = clock.deadline(ms, () => resolve(false));
+    void work.finally(() => {
+      deadline.clear();
+      resolve(true);
+    });
+  });
+}

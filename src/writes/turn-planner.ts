@@ -58,7 +58,7 @@ export class TurnPlanner {
   readonly #run: OpenRun;
   readonly #context: WriteContext;
   readonly #options: ExecuteOptions;
-  #open: readonly Row[];
+  readonly #open: Set<Row>;
   /** When to look again at a row, by the monotonic clock. */
   readonly #later = new Map<Row, number>();
   /** Rows that stay as they are. */
@@ -93,7 +93,7 @@ export class TurnPlanner {
     this.#run = run;
     this.#context = context;
     this.#options = options;
-    this.#open = run.rows.filter(isOpen);
+    this.#open = new Set(run.rows.filter(isOpen));
     this.stock = options.stock;
     this.#lastTurnAt = options.stock?.at ?? Number.NEGATIVE_INFINITY;
     this.#size = 2 * options.concurrency;
@@ -102,13 +102,15 @@ export class TurnPlanner {
 
   /** The rows that may still be sent, or decided about. */
   get open(): readonly Row[] {
-    return this.#open;
+    return [...this.#open].filter((row) => this.#isOpen(row));
   }
 
   /** Leaves only rows of unknown outcome, and returns them. */
   keepUnknown(): readonly Row[] {
-    this.#open = this.#run.rows.filter((row) => row.result === 'unknown' && !this.left.has(row));
-    return this.#open;
+    const unknown = this.open.filter(({ result }) => result === 'unknown');
+    this.#open.clear();
+    for (const row of unknown) this.#open.add(row);
+    return unknown;
   }
 
   /** Whether a row that was sent did not succeed. */
@@ -159,19 +161,34 @@ export class TurnPlanner {
 
   /** Returns the rows of the next turn; none and a wait if all have to wait; neither if nothing is left to do. */
   next(): { readonly rows: readonly Row[]; readonly wait: number | undefined } {
-    const at = this.#context.clock.monotonic();
-    this.#open = this.#open.filter((row) => isOpen(row) && !this.left.has(row));
+    const pending = this.#due((row) => row.result === 'pending');
     // Rows of unknown outcome come last, so that one read of the stock decides about all of them.
-    const pending = this.#open.filter(({ result }) => result === 'pending');
+    const { rows, earliest } = pending.earliest === undefined ? this.#due(() => true) : pending;
+    const isWaiting = rows.length === 0 && earliest !== undefined;
+    return { rows, wait: isWaiting ? Math.max(1, earliest - this.#context.clock.monotonic()) : undefined };
+  }
+
+  /**
+   * Returns the next rows that are due, and when the first of the chosen ones is or was. Stops at the size of a turn, so
+   * that the turns of a long run don't look at all of it each time.
+   */
+  #due(isChosen: (row: Row) => boolean): { readonly rows: readonly Row[]; readonly earliest: number | undefined } {
+    const at = this.#context.clock.monotonic();
     const rows: Row[] = [];
-    let earliest = Number.POSITIVE_INFINITY;
-    for (const row of pending.length > 0 ? pending : this.#open) {
-      const due = this.#later.get(row) ?? at;
-      earliest = Math.min(earliest, due);
-      if (due <= at && rows.push(row) === this.#size) break;
+    let earliest: number | undefined;
+    for (const row of this.#open) {
+      if (!this.#isOpen(row)) this.#open.delete(row);
+      else if (isChosen(row)) {
+        const due = this.#later.get(row) ?? at;
+        earliest = Math.min(earliest ?? due, due);
+        if (due <= at && rows.push(row) === this.#size) break;
+      }
     }
-    const isWaiting = rows.length === 0 && this.#open.length > 0;
-    return { rows, wait: isWaiting ? Math.max(1, earliest - at) : undefined };
+    return { rows, earliest };
+  }
+
+  #isOpen(row: Row): boolean {
+    return isOpen(row) && !this.left.has(row);
   }
 
   questions(rows: readonly Row[]): Statement[] {
@@ -230,15 +247,18 @@ export class TurnPlanner {
   #busyPets(others: TurnPlan['others'], last: number, { now, at }: Moment) {
     const busy = new Map<bigint, number>();
     const older = new Map<bigint, number>();
+    const runs = new Map<bigint, string>();
     for (const { petId, run, intent, inFlightUntil = 0 } of [...others.values()].flat()) {
       if (inFlightUntil <= now) continue;
       busy.set(petId, Math.max(inFlightUntil, busy.get(petId) ?? 0));
       older.set(petId, Math.min(intent - 1, older.get(petId) ?? last));
-      if (this.#open.some((row) => row.petId === petId)) this.#busy = { run, until: at + inFlightUntil - now };
+      runs.set(petId, run);
     }
-    for (const row of this.#open) {
+    for (const row of busy.size === 0 ? [] : this.#open) {
       const until = busy.get(row.petId);
-      if (until !== undefined) this.#later.set(row, at + Math.min(until - now, busyPause));
+      if (until === undefined) continue;
+      this.#later.set(row, at + Math.min(until - now, busyPause));
+      this.#busy = { run: runs.get(row.petId) ?? '', until: at + until - now };
     }
     return { busy, older };
   }

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
-import { emptyState, type InFlight, type KeyState } from '../../src/rate-limit/key-state.ts';
+import {
+  countDown,
+  emptyState,
+  foreignRate,
+  type InFlight,
+  type KeyState,
+  observe,
+  type SeenWindow,
+  type Window,
+} from '../../src/rate-limit/key-state.ts';
 import { type AdmissionRequest, decide, exhaustedDailyQuota } from '../../src/rate-limit/rules.ts';
-import { countDown, foreignRate, observe, type SeenWindow, type Window } from '../../src/rate-limit/window.ts';
 
 const start = 1_768_478_400_000;
 const at = 10_000;

@@ -11,8 +11,8 @@ import {
   writtenElsewhere,
 } from '../../src/state/intents.ts';
 import type { OpenRun, Row } from '../../src/state/open-run.ts';
+import { type UndoingRow, undoneRows } from '../../src/state/recorded-runs.ts';
 import type { Store } from '../../src/state/state-store.ts';
-import { type UndoingRow, undoneRows } from '../../src/state/undone-rows.ts';
 import {
   ann,
   collect,

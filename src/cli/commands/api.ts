@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { isBelow } from '../../api/base-url.ts';
+import { isBelow } from '../../api/attempt.ts';
 import { HeldBytes } from '../../api/body.ts';
 import type { CheckedHead } from '../../api/client.ts';
 import { answerKindOf } from '../../rate-limit/waits.ts';
