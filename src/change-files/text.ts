@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { ErrorFault } from '../shared/errors.ts';
 
 const saveAgain = 'save it as UTF-8 (in a spreadsheet: Save as, "CSV UTF-8") and try again';
+/** Ctrl-Z, with which DOS and programs that follow it end a file. */
+const endOfDosFile = 0x1a;
 const lf = 0x0a;
 const cr = 0x0d;
 
@@ -36,7 +38,8 @@ export async function readText(source: AsyncIterable<Uint8Array>): Promise<FileT
   const start = bytes.toString('latin1', 0, maxSignature);
   const [, message] = signatures.find(([signature]) => start.startsWith(signature)) ?? [];
   if (message !== undefined) return { text: '', fault: { line: 1, message } };
-  const content = start.startsWith(byteOrderMark) ? bytes.subarray(byteOrderMark.length) : bytes;
+  const end = bytes.findLastIndex((byte) => byte !== endOfDosFile) + 1;
+  const content = bytes.subarray(start.startsWith(byteOrderMark) ? byteOrderMark.length : 0, end);
   const text = textOf(content);
   if (Buffer.byteLength(text) === content.length) return { text, fault: undefined };
   const fault = { line: 1 + countLineEnds(text), message: `there are characters that are not UTF-8: ${saveAgain}` };

@@ -119,3 +119,11 @@ describe('readChanges of a source', () => {
     expect(closed).toBe(true);
   });
 });
+
+test.each(['petId,quantity\r\n42,7\r\n\x1a', 'petId,quantity\r\n42,7\x1a\x1a\x1a', '{"petId":42,"quantity":7}\n\x1a'])(
+  'leaves out the Ctrl-Z with which DOS ends a file: %j',
+  async (text) => {
+    const file = await readChunks([Buffer.from(text)]);
+    expect(file).toMatchObject({ ok: true, changes: [{ petId: 42n, quantity: 7 }] });
+  },
+);

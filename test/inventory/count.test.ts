@@ -41,6 +41,7 @@ test.each<readonly [string, ScanLine]>([
   ['\u00d7 12', { kind: 'many', units: 12 }],
   ['0003', { kind: 'many', units: 3 }],
   ['\uff13', { kind: 'add', code: '\uff13', units: 1 }],
+  ['3x', { kind: 'many', units: 3 }],
   ['3 Stk.', { kind: 'many', units: 3 }],
   ['42\u00d73', { kind: 'add', code: '42', units: 3 }],
   [

@@ -69,6 +69,8 @@ export interface AppliedOptions {
   readonly again: boolean;
   /** Whether they are left out. */
   readonly skipApplied: boolean;
+  /** Whether nothing is to be written: a file that was applied before is then refused after its plan is shown. */
+  readonly dryRun: boolean;
   /** The names of the pets; undefined if there are none. */
   readonly names: ReadonlyMap<bigint, string> | undefined;
   /** Returns this command with `--skip-applied`, for a hint; absent if it has no such option. */
@@ -125,16 +127,17 @@ export class AppliedBefore {
    */
   async check(changes: readonly Change[]): Promise<string | undefined> {
     const runs = await this.#runsOfFile();
-    refuseUnfinished(this.#name, runs);
+    if (this.#hasDeltas || !this.options.dryRun) refuseUnfinished(this.#name, runs);
     const told = await this.#checkRefs();
     this.#written = await this.#lastWritten(runs);
-    for (const { run } of runs) this.#known.add(run);
+    if (!this.options.dryRun) for (const { run } of runs) this.#known.add(run);
     if (told !== undefined || !this.#hasDeltas || this.#isDecided) return told;
-    return this.#written === undefined ? this.#tellOfSame(changes) : this.#checkFile(this.#written);
+    if (this.#written === undefined) return this.#tellOfSame(changes);
+    return this.options.dryRun ? undefined : this.#checkFile(this.#written);
   }
 
   /**
-   * Looks in the history again, right before the run is recorded.
+   * Looks in the history again, right before the run is recorded, and at the end of a dry run.
    * @returns the newest run of the same content; undefined if the content may come again
    * @throws ConflictError or UsageError if another command has applied some of the changes meanwhile
    */
@@ -146,7 +149,9 @@ export class AppliedBefore {
     refuseUnfinished(this.#name, runs);
     const written = await this.#lastWritten(runs.filter(({ run }) => !this.#known.has(run)));
     this.#written ??= written;
-    if (written !== undefined && this.#hasDeltas && !this.#isDecided && !this.options.again) {
+    const { again, dryRun } = this.options;
+    const isAsked = dryRun && this.access.invocation.questions.willAsk();
+    if (written !== undefined && this.#hasDeltas && !(this.#isDecided || again || isAsked)) {
       throw this.#duplicate(written);
     }
     return this.options.file === undefined ? undefined : { run: this.#newest };

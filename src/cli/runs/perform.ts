@@ -29,7 +29,7 @@ export interface PlanOptions extends RunOptions {
   readonly changedOnly: boolean;
   /** Called at the end, except of a dry run, with all rows that did not get the stock. A lost run can't be resumed. */
   readonly keepFailed?: ((rows: readonly BulkRow[], isLost: boolean) => Promise<void>) | undefined;
-  /** Receives the rows of a dry run. */
+  /** Receives the rows of a dry run if the real run could begin. */
   readonly keepPlan?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
 }
 
@@ -56,9 +56,14 @@ export async function performPlan(access: RunAccess, job: PlanJob, options: Plan
   const hooks = createHooks(access, { ...job, names }, options);
   const { report, execution, error } = await carryOut(connection, job, options, hooks);
   if (options.dryRun) {
-    // Saved before the report is printed, because the reader of the report may close the pipe.
-    await options.keepPlan?.(report.rows);
+    if (options.keepPlan !== undefined) {
+      // Saved before the report is printed, because the reader of the report may close the pipe.
+      await requireBeginnable(job, report.rows);
+      await options.keepPlan(report.rows);
+    }
     if (!isSeen(invocation, report)) await printReport(invocation, report, { ...options, names });
+    // A dry run ends with the same error that would keep the real run from beginning.
+    await requireBeginnable(job, report.rows);
     if (error !== undefined) throw error;
     if (options.exitCode && hasPlanned(report.rows)) throw new ChangesFound('There are changes');
     return undefined;
@@ -73,6 +78,11 @@ export async function performPlan(access: RunAccess, job: PlanJob, options: Plan
   await noteUndo(invocation, report);
   if (problem) throw problem;
   return report.run ?? undefined;
+}
+
+/** @throws the error that would keep the real run from beginning, because the same changes were written before */
+async function requireBeginnable(job: PlanJob, rows: readonly BulkRow[]): Promise<void> {
+  if (hasPlanned(rows)) await job.requireNotDuplicate?.();
 }
 
 /**

@@ -156,7 +156,7 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
       : changes.map((change) => ({ ...change, reason: change.reason ?? reason, ref: change.ref ?? ref }));
   const names = (await invocation.shopCodes())?.names;
   const before = new AppliedBefore(access, noted, {
-    ...{ file, again, skipApplied, names },
+    ...{ file, again, skipApplied, dryRun: options.dryRun, names },
     skipCommand: () => petstock`${applyCommand(invocation, file, { skipApplied: true })}`,
   });
   const earlier = await before.check(noted);

@@ -235,10 +235,15 @@ function compareNames(rows: ReadRows['forReader'], names: Names) {
   return { misnamed, renamed, confirmed };
 }
 
-/** Returns a warning if most rows expect another stock, unless they expect what was there before this change. */
+/**
+ * Returns a warning if most rows expect another stock, also those that were not edited, unless they expect what was
+ * there before this change.
+ */
 function unexpectedTexts(rows: readonly BulkRow[], env: string): readonly string[] {
-  const expecting = rows.filter(({ expected, result }) => expected !== undefined && result !== 'notEdited');
-  const unexpected = expecting.filter(({ result, before, after }) => result === 'conflict' && before !== after);
+  const expecting = rows.filter(({ expected, before }) => expected !== undefined && before !== undefined);
+  const unexpected = expecting.filter(
+    ({ result, expected, before, after }) => expected !== before && (result === 'notEdited' || before !== after),
+  );
   if (unexpected.length < 2 || unexpected.length * 2 <= expecting.length) return [];
   const share = `${unexpected.length} of ${counted(expecting.length, 'row')}`;
   return [`${share} expect another stock than ${env} has. Is the file of another environment or store, or an old one?`];

@@ -109,12 +109,12 @@ async function writePet(invocation: Invocation, verb: Verb, options: WriteFlags,
  * @returns a clause for the question; undefined if there is none
  * @throws UsageError if there is one, and neither the user nor `--again` decides
  */
-async function appliedBefore(invocation: Invocation, change: Change, { again = false }: WriteFlags) {
+async function appliedBefore(invocation: Invocation, change: Change, { again = false, dryRun = false }: WriteFlags) {
   if (change.delta === undefined || change.ref === undefined) return undefined;
   const { AppliedBefore } = await import('../../runs/applied-before.ts');
   const access = { invocation, connection: await invocation.connections.connect({ writes: true }) };
   const names = (await invocation.shopCodes())?.names;
-  const before = new AppliedBefore(access, [change], { file: undefined, again, skipApplied: false, names });
+  const before = new AppliedBefore(access, [change], { file: undefined, again, skipApplied: false, dryRun, names });
   return before.check([change]);
 }
 

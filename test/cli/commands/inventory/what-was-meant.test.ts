@@ -237,6 +237,10 @@ test('asks whether a file is of another environment if most rows expect another 
     'Warning: 2 of 3 rows expect another stock than staging has. Is the file of another environment or store, or an old one?',
   );
   expect(writes({ sent })).toHaveLength(1);
+  // An export of another environment in which one row was edited, and fits here by chance.
+  const exported = changeFile(shop, 'petId,expected,quantity\n1,99,99\n2,98,98\n4,38,37\n', 'exported.csv');
+  const chance = await shop.exits(`inventory apply ${exported} --yes -q`, 0);
+  expect(chance.stderr).toContain('Warning: 2 of 3 rows expect another stock than staging has.');
   // The rows of a file that was applied before expect what was there then.
   const edited = changeFile(shop, 'petId,expected,quantity\n5,1,7\n8,32,9\n', 'edited.csv');
   await shop.exits(`inventory apply ${edited} --yes -q`, 0);

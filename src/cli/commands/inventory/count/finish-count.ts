@@ -135,9 +135,9 @@ async function requireRightLines(
 
 /** A change file may be made of the same scans as often as one likes. */
 function appliedBefore(run: RunAccess, counting: Counting, options: EndedCount): AppliedBefore {
-  const { again = false, skipApplied = false, file = '-', to } = options;
+  const { again = false, skipApplied = false, dryRun, file = '-', to } = options;
   return new AppliedBefore(run, changesOf(counting.tally.counts(), options), {
-    ...{ again, skipApplied, names: counting.known.codes.names },
+    ...{ again, skipApplied, dryRun, names: counting.known.codes.names },
     file: to === undefined ? file : undefined,
     skipCommand: () => countLine(run.invocation, options.file, { skipApplied: true }),
   });
