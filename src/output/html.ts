@@ -1,14 +1,14 @@
 import { singleLine } from '../shared/sanitize.ts';
 import { tableCells } from './layout.ts';
 import { plainPaint } from './terminal.ts';
-import { chunksOf, gridOf, type RenderOptions, type View } from './view.ts';
+import { chunksOf, inTable, type RenderOptions, type View } from './view.ts';
 
 /**
  * Renders a self-contained page to print, without scripts or external resources, with all text escaped. It is streamed.
  */
 export async function* html(whole: View, options: RenderOptions): AsyncIterable<string> {
   const plain = { ...options, width: undefined, paint: plainPaint, bars: false };
-  const view = { ...whole, ...(await gridOf(whole, plain)) };
+  const view = await inTable(whole, plain);
   const { columns, page = { title: 'petstock', facts: [] } } = view;
   const title = escaped(page.title);
   const lines = page.facts.map((fact) => `<p>${escaped(fact)}</p>\n`).join('');

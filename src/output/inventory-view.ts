@@ -6,12 +6,10 @@ import type { Summary, Total } from '../inventory/summary.ts';
 import { countColumn, numberText, shareColumns } from './columns.ts';
 import type { Paint } from './terminal.ts';
 import { localMinute } from './time.ts';
-import { type Column, gridOf, type Page, type Row, type View } from './view.ts';
+import type { Column, Page, Row, View } from './view.ts';
 
 export interface InventoryViewOptions {
   readonly low: LowLevels;
-  /** The columns in their order. Default: all of them. */
-  readonly fields?: readonly ShownField[] | undefined;
   readonly names?: PetNames | undefined;
   readonly page?: Page;
 }
@@ -37,26 +35,18 @@ export function stockPage(where: string, low: LowLevels, now: number): Page {
 }
 
 /** Returns the view of items; with the names of the shop, each has its name. */
-export function inventoryListView(
-  batches: ItemBatches,
-  { low, names, fields = names === undefined ? fieldNames : shownFields, page }: InventoryViewOptions,
-): View {
+export function inventoryListView(batches: ItemBatches, { low, names, page }: InventoryViewOptions): View {
+  const fields = names === undefined ? fieldNames : shownFields;
   const columns = fields.map((name) => itemColumn(name, { low, names }));
-  return {
-    shape: 'list',
-    columns,
-    rows: batches,
-    ...(page && { page }),
-    table: ({ width = Number.POSITIVE_INFINITY }) => {
-      const isNarrow = width < roomForLongWords;
-      const words = isNarrow ? shortWords : longWords;
-      const cell: Column['cell'] = (_value, row, paint) => stockRemark(row, low, paint, words);
-      const remark: Column = { field: 'remark', title: '', remark: true, cell };
-      const withRemark = (column: Column) =>
-        column.field === 'quantity' ? [isNarrow ? { ...column, title: 'Qty' } : column, remark] : [column];
-      return { columns: columns.flatMap(withRemark) };
-    },
-  };
+  return { shape: 'list', columns, rows: batches, ...(page && { page }) };
+}
+
+/** Returns the columns that a table has for a quantity: the number, and a remark if it needs attention. */
+function quantityColumns(quantity: Column, low: LowLevels, width = Number.POSITIVE_INFINITY): readonly Column[] {
+  const isNarrow = width < roomForLongWords;
+  const words = isNarrow ? shortWords : longWords;
+  const cell: Column['cell'] = (_value, row, paint) => stockRemark(row, low, paint, words);
+  return [isNarrow ? { ...quantity, title: 'Qty' } : quantity, { field: 'remark', title: '', remark: true, cell }];
 }
 
 type StockWords = Readonly<Record<'belowZero' | 'none', string>>;
@@ -71,24 +61,23 @@ const roomForLongWords = 50;
  * last; in a table `before` precedes the stock.
  */
 export function inventoryItemView(item: InventoryItem, { low, names, before, run }: WrittenItemOptions): View {
-  const list = inventoryListView([], { low, names });
+  const { columns } = inventoryListView([], { low, names });
   const isWritten = before !== undefined || run !== undefined;
+  const ofItem = columns.map((column): Column => {
+    const { inTable } = column;
+    if (before === undefined || inTable === undefined) return column;
+    const after = (one: Column): Column => (one.field === 'quantity' ? { ...one, title: 'After' } : one);
+    return { ...column, inTable: (options) => [beforeColumn, ...inTable(options).map(after)] };
+  });
   return {
     shape: 'one',
     columns: [
-      ...list.columns,
-      ...(isWritten ? [beforeColumn] : []),
-      ...(run === undefined ? [] : [{ field: 'run', title: 'Run' }]),
+      ...ofItem,
+      ...(isWritten ? [{ ...beforeColumn, inTable: () => [] }] : []),
+      // A message tells how to undo the run.
+      ...(run === undefined ? [] : [{ field: 'run', title: 'Run', inTable: () => [] }]),
     ],
     rows: [[{ ...item, before, run }]],
-    // The table leaves out the run, because a message tells how to undo it.
-    table: async (options) => {
-      const { columns = [] } = (await gridOf(list, options)) ?? {};
-      if (before === undefined) return { columns };
-      const withBefore = (column: Column) =>
-        column.field === 'quantity' ? [beforeColumn, { ...column, title: 'After' }] : [column];
-      return { columns: columns.flatMap(withBefore) };
-    },
   };
 }
 
@@ -112,7 +101,8 @@ function itemColumn(name: ShownField, { low, names }: Pick<InventoryViewOptions,
       const color = stockMark(row, low)?.color;
       return color === undefined ? numberText(value) : paint[color](numberText(value));
     };
-    return { ...column, cell };
+    const shown: Column = { ...column, cell };
+    return { ...shown, inTable: ({ width }) => quantityColumns(shown, low, width) };
   }
   if (kind.isNumber) return column;
   // A narrow terminal leaves out first what items may lack, and the names last.

@@ -13,7 +13,7 @@ import {
   titleOf,
 } from './layout.ts';
 import { barred, blanks, padEnd, visibleWidth, wrap } from './text-width.ts';
-import { type Column, chunksOf, gridOf, type RenderOptions, type Row, type View, valueIn } from './view.ts';
+import { type Column, chunksOf, inTable, type RenderOptions, type Row, type View, valueIn } from './view.ts';
 
 /**
  * A table of more rows, or with more characters of text, is written row by row, at widths measured from the rows so far:
@@ -27,7 +27,7 @@ const measured = { rows: 200, text: 1024 * 1024 };
  * would be truncated to a few letters. An empty list prints nothing.
  */
 export async function* table(whole: View, options: RenderOptions): AsyncIterable<string> {
-  const view = { ...whole, ...(await gridOf(whole, options)) };
+  const view = await inTable(whole, options);
   if (view.columns.length === 0) return;
   if (!view.isServiceText || options.width === undefined) return yield* rowTable(view, options);
   // A bar in front of each line shows that it is not petstock's.

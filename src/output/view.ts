@@ -40,6 +40,8 @@ export interface Column {
   value?(row: Row): unknown;
   /** The columns that CSV and TSV have in place of this one, because its values are no scalars. */
   readonly flat?: readonly Column[];
+  /** Returns the columns that a table or a page has in place of this one. */
+  inTable?(options: Pick<RenderOptions, 'width'>): readonly Column[];
   /** Whether a table shows a dash for a value that is absent. */
   readonly mayBeAbsent?: true;
   /** Whether JSON leaves out the field of a row that has no value, instead of null. */
@@ -106,7 +108,7 @@ export interface View extends Grid {
   /** The title, lines and marks of a page to print; absent if the view has no page. */
   readonly page?: Page;
   /** The columns and rows that a table or a page shows, if they differ from those for programs. */
-  readonly table?: Partial<Grid> | ((options: RenderOptions) => Partial<Grid> | Promise<Partial<Grid>>);
+  readonly table?: Partial<Grid> | (() => Promise<Grid>);
 }
 
 export interface Page {
@@ -135,8 +137,11 @@ export interface RenderOptions {
   readonly stringIds?: boolean;
 }
 
-export async function gridOf({ table }: View, options: RenderOptions): Promise<Partial<Grid> | undefined> {
-  return typeof table === 'function' ? await table(options) : table;
+/** Returns the view with the columns and rows that a table or a page shows. */
+export async function inTable(view: View, options: RenderOptions): Promise<View> {
+  const { table } = view;
+  const shown = { ...view, ...(typeof table === 'function' ? await table() : table) };
+  return { ...shown, columns: shown.columns.flatMap((column) => column.inTable?.(options) ?? [column]) };
 }
 
 /** Yields text in pieces of any size; every piece consists of whole lines. */
@@ -201,49 +206,28 @@ export async function* chunksOf<T>(batches: Batches<T>, textOf: (value: T) => st
 }
 
 /**
- * Parses the values of `--fields`: names from `known` separated by commas, each once in a value. The values of several
- * options are combined.
- */
-export function parseFields<Field extends string>(
-  values: readonly string[],
-  known: readonly Field[],
-): Parsed<readonly Field[]> {
-  const list = `the fields are ${known.join(', ')}`;
-  const chosen = new Set<Field>();
-  for (const value of values) {
-    const own = new Set<Field>();
-    for (const name of value.split(',').map((part) => part.trim())) {
-      const field = known.find((each) => each === name);
-      if (field === undefined)
-        return problem(name === '' ? `a field is empty: ${list}` : `${quoted(name)} is not a field: ${list}`);
-      if (own.has(field)) return problem(`${quoted(name)} is named twice: ${list}`);
-      own.add(field);
-      chosen.add(field);
-    }
-  }
-  return parsed([...chosen]);
-}
-
-/**
  * Returns the view with only some of its fields, in the given order, in every format: columns, or those that CSV has in
- * place of one. An error lists the available fields.
+ * place of one.
+ * @param values names separated by commas, each once in a value. An error lists the names.
  */
 export function chosenFields(view: View, values: readonly string[]): Parsed<View> {
   const known = view.columns.flatMap((column) => [column, ...(column.flat ?? [])]);
   if (known.length === 0) return parsed(view);
-  const fields = parseFields(
-    values,
-    known.map(({ field }) => field),
-  );
-  if (!fields.ok) return fields;
-  const { value } = fields;
-  if (value.length === view.columns.length && value.every((field, index) => field === view.columns[index]?.field)) {
-    return parsed(view);
+  const list = `the fields are ${known.map(({ field }) => field).join(', ')}`;
+  const chosen = new Map<string, Column>();
+  for (const value of values) {
+    const names = value.split(',').map((part) => part.trim());
+    for (const [index, name] of names.entries()) {
+      const column = known.find(({ field }) => field === name);
+      if (name === '') return problem(`a field is empty: ${list}`);
+      if (column === undefined) return problem(`${quoted(name)} is not a field: ${list}`);
+      if (names.indexOf(name) < index) return problem(`${quoted(name)} is named twice: ${list}`);
+      chosen.set(name, column);
+    }
   }
-  const columns = value.flatMap((field): readonly Column[] => {
-    const { isLeftOut: _, ...column } = known.find((each) => each.field === field) ?? { field, title: field };
-    return [column];
-  });
+  const columns = [...chosen.values()];
+  const isWhole = columns.length === view.columns.length && columns.every((each, at) => each === view.columns[at]);
+  if (isWhole) return parsed(view);
   const { inLines: _inLines, json: _json, table: _table, ...rest } = view;
-  return parsed({ ...rest, columns });
+  return parsed({ ...rest, columns: columns.map(({ isLeftOut: _, ...column }) => column) });
 }

@@ -3,7 +3,7 @@ import type { InventoryItem } from '../../src/inventory/items.ts';
 import { inventoryListView } from '../../src/output/inventory-view.ts';
 import { formats } from '../../src/output/view.ts';
 import { batchesOf } from '../inventory/batches.ts';
-import { render, renderPieces } from './render.ts';
+import { render, renderPieces, withFields } from './render.ts';
 
 const low = { standard: 5 };
 const plenty = (count: number): InventoryItem[] =>
@@ -45,6 +45,6 @@ describe('pieces', () => {
 test('writes quantities of any length', async () => {
   const quantities = [0, 9, -9, 999_999_999, 1_000_000_000, -1_000_000_000, 2 ** 53 - 1, 1 - 2 ** 53];
   const items = quantities.map((quantity) => ({ petId: 1n, quantity, status: 'sold' }));
-  const view = inventoryListView(batchesOf(items, 3), { low, fields: ['quantity'] });
+  const view = withFields(inventoryListView(batchesOf(items, 3), { low }), 'quantity');
   expect(await render('tsv', view)).toBe(`${quantities.join('\n')}\n`);
 });

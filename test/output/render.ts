@@ -2,7 +2,7 @@ import { loadRenderer } from '../../src/cli/invocation/results.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { inventoryListView } from '../../src/output/inventory-view.ts';
 import { createPaint } from '../../src/output/terminal.ts';
-import type { Format, Row, View } from '../../src/output/view.ts';
+import { chosenFields, type Format, type Row, type View } from '../../src/output/view.ts';
 
 export interface RenderTestOptions {
   readonly header?: boolean;
@@ -50,6 +50,13 @@ export function rowsView(...batches: readonly (readonly Row[])[]): View {
 /** Returns a list of items in these batches, in which a stock of 5 or less is low. */
 export function itemsView(...batches: readonly (readonly InventoryItem[])[]): View {
   return inventoryListView(batches, { low: { standard: 5 } });
+}
+
+/** Returns a view with only these fields. */
+export function withFields(view: View, ...fields: readonly string[]): View {
+  const chosen = chosenFields(view, fields);
+  if (!chosen.ok) throw new Error(chosen.problem);
+  return chosen.value;
 }
 
 /** Makes escape characters visible, for snapshots. */

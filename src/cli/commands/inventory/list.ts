@@ -1,13 +1,13 @@
 import { type FilterCriteria, filtered, firstItems } from '../../../inventory/filter.ts';
-import { fieldNames, type ShownField, shownFields, textFields } from '../../../inventory/item-fields.ts';
+import { fieldNames, shownFields, textFields } from '../../../inventory/item-fields.ts';
 import type { ItemBatches } from '../../../inventory/items.ts';
 import { sortItems } from '../../../inventory/sort.ts';
 import { inventoryListView, stockPage, summaryView } from '../../../output/inventory-view.ts';
-import { parseFields, withPage } from '../../../output/view.ts';
+import { withPage } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
 import { define, type OptionsOf, optionRows } from '../command.ts';
-import { fieldsOptionOf, known, listOf, oneOf, quantity, required, wholeNumber } from '../kinds.ts';
+import { fieldsOptionOf, known, listOf, oneOf, quantity, wholeNumber } from '../kinds.ts';
 import { chosenPets, petIdsOf } from '../option-values.ts';
 import { type TextOptions, textOptions, textsOf } from './field-filters.ts';
 import { requireFound, scanStock } from './stock.ts';
@@ -50,31 +50,24 @@ export const listCommand = define({
   ],
   run: async (invocation, options) => {
     const { petIds, errors } = await petIdsOf(invocation, options.pet ?? [], { what: '--pet' });
-    const selection = parseSelection(
-      options,
-      options.pet && new Set(petIds),
-      invocation.hasCodes ? shownFields : fieldNames,
-    );
+    const selection = parseSelection(options, options.pet && new Set(petIds));
     const named = options.name === undefined ? [] : [{ petIds: await chosenPets(invocation, { name: options.name }) }];
+    const remarks = await invocation.stockRemarks();
+    // With `--fields`, formats for programs also have the names of the sandbox.
+    const names = options.fields === undefined ? remarks.names : await invocation.petNames();
+    const shown = { low: remarks.low, names };
+    await invocation.results.requireFields(inventoryListView([], shown));
     const { client } = await invocation.connections.connectToRead();
     const missing = new Set(selection.petIds);
-    const criteria: FilterCriteria[] = [
-      selection.criteria,
-      ...(options.low ? [{ low: await invocation.lowLevels() }] : []),
-      ...named,
-    ];
+    const criteria: FilterCriteria[] = [selection.criteria, ...(options.low ? [{ low: shown.low }] : []), ...named];
     const found = filtered(scanStock(invocation, client), criteria, missing);
     if (options.summary) {
       const { summarize } = await import('../../../inventory/summary.ts');
       await invocation.results.print(summaryView(await summarize(found)));
     } else {
-      const { fields } = selection;
-      const remarks = await invocation.stockRemarks();
-      // The field `name` also shows the names of the sandbox in formats for programs.
-      const names = fields?.includes('name') ? await invocation.petNames() : remarks.names;
       const title = targetName(invocation.target) + onlyText(options);
-      const page = stockPage(title, remarks.low, invocation.context.clock.now());
-      const view = inventoryListView(arrange(found, selection), { ...remarks, names, fields, page });
+      const page = stockPage(title, shown.low, invocation.context.clock.now());
+      const view = inventoryListView(arrange(found, selection), { ...shown, page });
       await invocation.results.print(view);
     }
     requireFound(invocation, [...missing], errors);
@@ -102,10 +95,10 @@ function onlyText(options: ListOptions): string {
 type Selection = ReturnType<typeof parseSelection>;
 
 /**
- * Returns the filters, the order, the limit and the fields.
+ * Returns the filters, the order and the limit.
  * @throws UsageError for the first invalid option
  */
-function parseSelection(options: ListOptions, petIds: ReadonlySet<bigint> | undefined, known: readonly ShownField[]) {
+function parseSelection(options: ListOptions, petIds: ReadonlySet<bigint> | undefined) {
   const criteria = {
     texts: textsOf(options),
     petIds,
@@ -119,9 +112,7 @@ function parseSelection(options: ListOptions, petIds: ReadonlySet<bigint> | unde
     );
   }
   const order = sort !== undefined || desc ? { key: sort ?? 'petId', descending: desc } : undefined;
-  const limit = options.limit;
-  const fields = options.fields === undefined ? undefined : required(parseFields(options.fields, known), '--fields');
-  return { criteria, petIds, sort: order, limit, fields };
+  return { criteria, petIds, sort: order, limit: options.limit };
 }
 
 /** Sorts or limits the items. Sorting reads all of them first. */
