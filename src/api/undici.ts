@@ -26,6 +26,7 @@ export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Tra
   const opening = open();
   // Every request rejects with the same error.
   opening.catch(() => {});
+  let hasLostConnection = false;
   return async (request) => {
     const dispatcher = await opening;
     // undici considers a connection free one turn after its response has ended: a request sent at once would open a
@@ -35,9 +36,16 @@ export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Tra
     signal.throwIfAborted();
     const { origin, pathname, search } = new URL(request.url);
     const handler = new ResponseHandler(request, connecting.wait());
-    dispatcher.dispatch({ origin, path: pathname + search, method: method as 'GET', headers, body }, handler);
-    // Without `await`, returning would take two more turns of the microtask queue.
-    return await handler.response;
+    // Once a connection was lost, each request gets one of its own: something on the way may close those that are reused.
+    const fresh = hasLostConnection && { reset: true };
+    dispatcher.dispatch({ origin, path: pathname + search, method: method as 'GET', headers, body, ...fresh }, handler);
+    try {
+      // Without `await`, returning would take two more turns of the microtask queue.
+      return await handler.response;
+    } catch (error) {
+      hasLostConnection ||= !signal.aborted;
+      throw error;
+    }
   };
 }
 

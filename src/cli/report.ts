@@ -128,7 +128,7 @@ async function completeMessage(error: PetstockError, options: ReportOptions): Pr
     return `${sentence(capitalized(error.message))} Requests are possible again at ${at}.`;
   }
   const isRateLimited = error instanceof RateLimitedError;
-  if (error.retryAfterSeconds !== undefined && (isRateLimited || error instanceof UnavailableError)) {
+  if (error.retryAfterSeconds && (isRateLimited || error instanceof UnavailableError)) {
     const now = context.clock.now();
     const at = localTime(now + error.retryAfterSeconds * 1000, now);
     const why = isRateLimited ? `Rate limited: ${uncapitalized(error.message)}` : error.message;

@@ -1,10 +1,13 @@
 import { chmodSync, chownSync, copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test as plain } from 'vitest';
 import { resolveProxy } from '../../src/settings/proxy.ts';
 import { CertificateError } from '../../src/shared/errors.ts';
 import { classifyFailure } from '../../src/writes/classify-failure.ts';
+import { listening } from '../support/answering.ts';
 import { isRoot } from '../support/capabilities.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { openShop, test, withEnv } from '../support/shop.ts';
@@ -259,4 +262,21 @@ describe('the choice of a proxy', () => {
       expect(stderr).not.toContain('s3cret');
     },
   );
+});
+
+test('sends a lost write again on a connection of its own', async ({ shop }) => {
+  let quantity = 11;
+  const known = new WeakSet<Socket>();
+  // Like a load balancer that closes each connection after one request.
+  const server = createServer((request, response) => {
+    const { method, socket } = request;
+    if (known.has(socket)) return socket.destroy();
+    known.add(socket);
+    if (method === 'PATCH') quantity = 12;
+    const item = `{"petId":4,"quantity":${quantity},"status":"available"}`;
+    response.end(method === 'PATCH' ? item : `[${item}]`);
+  });
+  const env = { PETSTOCK_URL_STAGING: await listening(server) };
+  await shop.exits('inventory adjust 4 +1', 0, [], { env });
+  expect(quantity).toBe(12);
 });
