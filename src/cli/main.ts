@@ -35,7 +35,9 @@ export async function main(given: Context): Promise<number> {
       const globals = { ...ofAll, typed: line.shared, fields: typed.fields as readonly string[] | undefined };
       opened = await openInvocation(context, { globals, options: typed }, { name, needs, formats });
       try {
-        await run(opened, options, ...operands);
+        const running = run(opened, options, ...operands);
+        if (running instanceof Promise) await running;
+        else for await (const view of running) await opened.results.print(view);
       } catch (error) {
         // The outcome of the command matters more than an error after it.
         await finish(opened).catch(() => {});

@@ -1,4 +1,4 @@
-import { type Parsed, parsed, problem, quoted } from '../shared/parsed.ts';
+import { capitalized, type Parsed, parsed, problem, quoted } from '../shared/parsed.ts';
 import type { Paint } from './terminal.ts';
 
 export type Scalar = string | number | bigint | boolean | null;
@@ -76,6 +76,16 @@ export function factsView(flat: Row, lines: readonly Row[], json: unknown = flat
   return { shape: 'list', isFacts: true, columns: plainColumns(Object.keys(flat)), rows: [[flat]], table, json };
 }
 
+/** Returns the view of one record, with right-aligned numbers and complete texts. */
+export function recordView(record: Row): View {
+  const columns = Object.entries(record).map(([field, value]) => ({
+    field,
+    title: capitalized(field),
+    ...(typeof value === 'number' ? { align: 'right' as const } : { whole: true as const }),
+  }));
+  return { shape: 'one', columns, rows: [[record]] };
+}
+
 const factColumns: readonly Column[] = [
   { field: 'name', title: 'Name', whole: true },
   { field: 'value', title: 'Value', whole: true },
@@ -99,6 +109,8 @@ export interface View extends Grid {
    * Whether each row is a name, its value, and perhaps a remark. They are wrapped if they don't fit next to each other.
    */
   readonly isFacts?: boolean;
+  /** Set unless an empty table is noted. */
+  readonly noteWhenEmpty?: false;
   /** Members of JSON around the list: `{…head,"rows":[…]}`. May contain bigint. */
   readonly head?: Readonly<Record<string, unknown>>;
   /** Members that each line of NDJSON has in front of those of its row. */

@@ -1,4 +1,4 @@
-import type { Format } from '../../output/view.ts';
+import type { Format, View } from '../../output/view.ts';
 import type { ValueKind } from '../completion/command-table.ts';
 import type { Invocation, Needs } from '../invocation/invocation.ts';
 
@@ -83,8 +83,14 @@ export interface Command<Rows extends readonly OptionRow[] = readonly OptionRow[
   /** Whether words that it does not take are passed to it as operands, because it refuses them itself. */
   readonly takesAnyWord?: boolean;
   readonly commands?: Commands;
-  /** Absent for a noun, whose help is shown, and for `help`. */
-  run?(invocation: Invocation, options: OptionsOf<Rows>, ...operands: string[]): Promise<void>;
+  /**
+   * Does what the command is for, and yields what it shows. Absent for a noun, whose help is shown, and for `help`.
+   */
+  run?(
+    invocation: Invocation,
+    options: OptionsOf<Rows>,
+    ...operands: string[]
+  ): Promise<void> | AsyncGenerator<View, void>;
 }
 
 /** Commands by their names. Those in files of their own are loaded when they run, or when help shows them. */

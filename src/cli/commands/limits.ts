@@ -1,6 +1,6 @@
 import { type LimitRow, limitsView } from '../../output/rate-limit-text.ts';
 import { localTime } from '../../output/time.ts';
-import { plainColumns, type Row } from '../../output/view.ts';
+import { plainColumns, type Row, type View } from '../../output/view.ts';
 import { type KeyState, scopeOf } from '../../rate-limit/key-state.ts';
 import { currentGate, type KnownGate, knownLimits } from '../../rate-limit/known-limits.ts';
 import { clearLimits, type KnownKey, knownKeys } from '../../rate-limit/limits-row.ts';
@@ -14,7 +14,7 @@ import type { Store } from '../../state/state-store.ts';
 import { isNamed, isNarrowed } from '../invocation/globals.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { lastKnownKeys } from '../invocation/known-keys.ts';
-import { gatesOf, withExistingState } from '../invocation/state-access.ts';
+import { existingState, gatesOf } from '../invocation/state-access.ts';
 import { define } from './command.ts';
 import { namedTargetText } from './history/selection.ts';
 import { fieldsOption } from './kinds.ts';
@@ -28,8 +28,11 @@ const clear = define({
     'Clears the known limits of a key, after a confirmation: how many requests are left, and the time before which nothing may be sent. Covers ' +
     'every key of this configuration, unless --env, --store or their variables select some. Requests that have no response yet stay counted. Sends nothing.',
   examples: [['petstock limits clear'], ['petstock limits clear --env production --yes']],
-  run: (invocation) =>
-    withExistingState(invocation, (found) => clearKnown(invocation, found?.state), { notDone: notCleared }),
+  run: async function* (invocation) {
+    const found = await existingState(invocation, { notDone: notCleared });
+    const cleared = await clearKnown(invocation, found?.state);
+    if (invocation.results.isFormatNamed) yield clearedView(cleared);
+  },
 });
 
 export const limitsCommand = define({
@@ -41,7 +44,7 @@ export const limitsCommand = define({
     'Covers every key of this configuration, unless --env, --store or their variables select some. Sends nothing, unless --refresh is given.',
   options: [['--refresh', 'ask the service first, for the chosen environment; sends one request'], fieldsOption],
   examples: [['petstock limits'], ['petstock limits --refresh --env production'], ['petstock limits clear']],
-  run: async (invocation, { refresh }) => {
+  run: async function* (invocation, { refresh }) {
     const { context, messages, results } = invocation;
     await results.requireFields(limitsView([], 0));
     const keys = (
@@ -62,7 +65,7 @@ export const limitsCommand = define({
       const gate = currentGate(state, now);
       if (gate !== undefined) await messages.note(`${name}: ${gateText(gate, now)}.`);
     }
-    await results.print(limitsView(rows, now), { noteWhenEmpty: false });
+    yield { ...limitsView(rows, now), noteWhenEmpty: false };
   },
 });
 
@@ -74,7 +77,8 @@ async function refreshed({ connections, context }: Invocation): Promise<readonly
   return knownKeys(state, gatesOf(context), context.clock);
 }
 
-async function clearKnown(invocation: Invocation, state: Store | undefined): Promise<void> {
+/** Returns the keys whose limits were cleared. */
+async function clearKnown(invocation: Invocation, state: Store | undefined): Promise<readonly NamedKey[]> {
   const { messages, questions, context } = invocation;
   const { clock } = context;
   const gates = gatesOf(context);
@@ -92,7 +96,7 @@ async function clearKnown(invocation: Invocation, state: Store | undefined): Pro
   if (chosen.length === 0) {
     const where = isNarrowed(invocation) ? ` for ${namedTargetText(invocation)}` : '';
     await messages.note(`There is nothing to clear${where}.`);
-    return printCleared(invocation, []);
+    return [];
   }
   const what = chosen.length === 1 ? 'these limits' : `the limits of ${chosen.length} keys`;
   const lines = chosen.map(({ name, facts }) => `${name}: ${facts.join('; ')}`);
@@ -105,17 +109,13 @@ async function clearKnown(invocation: Invocation, state: Store | undefined): Pro
   for (const { scope } of chosen) await clearLimits(state, gates, scope);
   const names = chosen.map(({ name }) => name).join(', ');
   await messages.note(`Cleared the known limits of ${names}. The next request reads them again.`);
-  await printCleared(invocation, chosen);
+  return chosen;
 }
 
-/** Prints the targets of the cleared keys as `[{"env","store"}]`, if a format is named. */
-async function printCleared({ results }: Invocation, keys: readonly Pick<NamedKey, 'target'>[]): Promise<void> {
-  if (!results.isFormatNamed) return;
+/** Returns the targets of the cleared keys, in JSON `[{"env","store"}]`. */
+function clearedView(keys: readonly NamedKey[]): View {
   const rows = keys.map(({ target }): Row => ({ env: target?.env ?? null, store: target?.store ?? null }));
-  await results.print(
-    { shape: 'list', columns: plainColumns(['env', 'store']), rows: [rows] },
-    { noteWhenEmpty: false },
-  );
+  return { shape: 'list', columns: plainColumns(['env', 'store']), rows: [rows], noteWhenEmpty: false };
 }
 
 function factsOf(state: KeyState, now: number): string[] {

@@ -14,7 +14,7 @@ const petsGet = define({
   operands: { '<petId>': 'the pet, by its id or name' },
   description: 'Shows the record of one pet, as the service returns it. Deprecated by the service. Sends one request.',
   examples: [['petstock pets get 4'], ['petstock pets get 4 --json']],
-  run: async (invocation, _options, petIdText) => {
+  run: async function* (invocation, _options, petIdText) {
     const petId = await petIdOf(invocation, petIdText ?? '');
     const { client } = await invocation.connections.connectToRead();
     const { value, headers } = await client.getPayload(operations.getPet, { petId }).catch((error) => {
@@ -25,7 +25,7 @@ const petsGet = define({
     const sunsetTime = typeof headers.sunset === 'string' ? Date.parse(headers.sunset) : Number.NaN;
     const sunset = Number.isNaN(sunsetTime) ? '' : ` and will be removed on ${new Date(sunsetTime).toUTCString()}`;
     await invocation.messages.warn(`GET /pets/{petId} is deprecated by the service${sunset}`);
-    await printPayload(invocation, value);
+    yield* shownPayload(invocation, value);
   },
 });
 
@@ -34,10 +34,10 @@ const ordersList = define({
   description: 'Lists the store orders, as the service returns them. Sends one request.',
   options: [fieldsOption],
   examples: [['petstock orders list'], ['petstock orders list --json']],
-  run: async (invocation) => {
+  run: async function* (invocation) {
     const { client } = await invocation.connections.connectToRead();
     const { value } = await client.getPayload(operations.listOrders, {});
-    await printPayload(invocation, value);
+    yield* shownPayload(invocation, value);
   },
 });
 
@@ -55,10 +55,13 @@ export const ordersCommand: Command = {
   commands: { list: ordersList },
 };
 
-/** Prints a response body that the specification leaves undefined: in columns if it has them, otherwise as JSON. */
-async function printPayload(invocation: Invocation, value: Json): Promise<void> {
+/** Shows a response body that the specification leaves undefined: in columns if it has them, otherwise as JSON. */
+async function* shownPayload(invocation: Invocation, value: Json): AsyncGenerator<View, void> {
   const view = payloadView(value);
-  if (view !== undefined) return await invocation.results.print(view);
+  if (view !== undefined) {
+    yield view;
+    return;
+  }
   const { results, globals } = invocation;
   if (results.isFormatNamed && (results.format === 'csv' || results.format === 'tsv')) {
     throw new FailureError(`This response has no columns, so it can't be ${results.format}. Use --json`);

@@ -1,33 +1,31 @@
 import { grouped } from '../../inventory/items.ts';
 import type { RunRecord } from '../../inventory/run-records.ts';
 import { isoTime, localTime } from '../../output/time.ts';
-import { factsView, type Row, type View } from '../../output/view.ts';
+import { factsView, type Row, recordView, type View } from '../../output/view.ts';
 import { maskDatabaseUrl } from '../../shared/database-url.ts';
 import { FailureError, UsageError } from '../../shared/errors.ts';
-import { sharedStateOf, stateOptions, withExistingState } from '../invocation/state-access.ts';
+import { existingState, sharedStateOf, stateOptions } from '../invocation/state-access.ts';
 import { type Command, define } from './command.ts';
-import { printOutcome } from './print-record.ts';
 
 const info = define({
   summary: 'show where the state is, its size, and who uses it',
   description:
     'Shows the location of the state, its engine and size, and the runs that are being written now. Sends nothing.',
   examples: [['petstock state info'], ['petstock state info --json']],
-  run: async (invocation) => {
-    const { context, messages, results } = invocation;
-    await withExistingState(invocation, async (found) => {
-      if (found === undefined) await messages.note('There is no state yet. The first request creates it.');
-      const running: RunRecord[] = [];
-      for await (const run of found?.history.runs({ state: 'running' }) ?? []) running.push(run);
-      const url = sharedStateOf(invocation)?.value;
-      const location = url === undefined ? context.folders.state : maskDatabaseUrl(url);
-      const described = {
-        ...{ engine: null, location, schema: null, bytes: 0 },
-        ...(await found?.state.describe()),
-        ...((await found?.history.sizes()) ?? { runs: 0, rows: 0 }),
-      };
-      await results.print(infoView(described, running, context.clock.now()));
-    });
+  run: async function* (invocation) {
+    const { context, messages } = invocation;
+    const found = await existingState(invocation);
+    if (found === undefined) await messages.note('There is no state yet. The first request creates it.');
+    const running: RunRecord[] = [];
+    for await (const run of found?.history.runs({ state: 'running' }) ?? []) running.push(run);
+    const url = sharedStateOf(invocation)?.value;
+    const location = url === undefined ? context.folders.state : maskDatabaseUrl(url);
+    const described = {
+      ...{ engine: null, location, schema: null, bytes: 0 },
+      ...(await found?.state.describe()),
+      ...((await found?.history.sizes()) ?? { runs: 0, rows: 0 }),
+    };
+    yield infoView(described, running, context.clock.now());
   },
 });
 
@@ -76,19 +74,18 @@ const check = define({
   summary: 'check whether the state is damaged',
   description: 'Checks the whole state and exits with code 1 if it is damaged. Changes and sends nothing.',
   examples: [['petstock state check']],
-  run: async (invocation) => {
+  run: async function* (invocation) {
     const { results, messages } = invocation;
     const hint = 'petstock history export history.ndjson';
     try {
-      await withExistingState(invocation, async (found) => {
-        const problems = (await found?.history.check()) ?? [];
-        if (problems.length > 0 || results.isFormatNamed) await results.print(checkView(problems));
-        if (problems.length > 0) throw new DamagedError('The state is damaged', { hint });
-        await messages.note(found === undefined ? 'There is no state yet.' : 'The state is sound.');
-      });
+      const found = await existingState(invocation);
+      const problems = (await found?.history.check()) ?? [];
+      if (problems.length > 0 || results.isFormatNamed) yield checkView(problems);
+      if (problems.length > 0) throw new DamagedError('The state is damaged', { hint });
+      await messages.note(found === undefined ? 'There is no state yet.' : 'The state is sound.');
     } catch (error) {
       const isShown = error instanceof DamagedError || !(error instanceof FailureError);
-      if (!isShown && results.isFormatNamed) await results.print(checkView([error.message]));
+      if (!isShown && results.isFormatNamed) yield checkView([error.message]);
       throw error;
     }
   },
@@ -113,7 +110,7 @@ const init = define({
     'Creates the tables of the shared state (PETSTOCK_STATE_URL or the setting state-url) in the schema petstock, or migrates those of petstock 0.3.0. ' +
     'The role that runs this command owns them; it gives other roles USAGE on the schema, and SELECT, INSERT, UPDATE and DELETE on its tables. Sends nothing.',
   examples: [['PETSTOCK_STATE_URL="$OWNER_URL" petstock state init']],
-  run: async (invocation) => {
+  run: async function* (invocation) {
     const url = sharedStateOf(invocation)?.value;
     if (url === undefined) {
       throw new UsageError(
@@ -129,7 +126,7 @@ const init = define({
       const { engine, location, schema } = await state.describe();
       const words = { nothing: 'was created', state: 'already exists', 'state of 0.3.0': 'was migrated' };
       await invocation.messages.note(`The shared state at ${location} ${words[before]}.`);
-      await printOutcome(invocation, { engine, location, schema, made: before === 'nothing' });
+      if (invocation.results.isFormatNamed) yield recordView({ engine, location, schema, made: before === 'nothing' });
     } finally {
       await state.close();
     }

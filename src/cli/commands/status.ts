@@ -20,7 +20,7 @@ export const statusCommand = define({
     'key. Sends one request.',
   options: [['--offline', 'send nothing']],
   examples: [['petstock status'], ['petstock status --env production --json']],
-  run: async (invocation, { offline }) => {
+  run: async function* (invocation, { offline }) {
     for (const line of describeShadows(invocation.context.env, invocation.config)) await invocation.messages.warn(line);
     const zone = unreadableZone(invocation.context.env);
     if (zone !== undefined) {
@@ -28,10 +28,9 @@ export const statusCommand = define({
     }
     const rateLimit = await rememberedLimits(invocation);
     const report = { ...describeSettings(invocation), reachable: null, keyAccepted: null, rateLimit };
-    const print = (found: StatusReport) => invocation.results.print(statusView(found, invocation.context.clock.now()));
-    if (offline) return print(report);
-    const { findings, error } = await probe(invocation);
-    await print({ ...report, ...findings });
+    const { findings = {}, error } = offline ? {} : await probe(invocation);
+    yield statusView({ ...report, ...findings }, invocation.context.clock.now());
+    if (offline) return;
     if (error !== undefined) throw withHint(error, invocation, report);
     invocation.connections.hasShownRateLimit = invocation.context.stdout.isTerminal;
   },

@@ -16,7 +16,7 @@ import {
   undoable,
 } from '../../writes/plan-undo.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
+import { existingState, sharedStateOf } from '../invocation/state-access.ts';
 import { type PlanOptions, performPlan } from '../runs/perform.ts';
 import {
   type RunAccess,
@@ -82,7 +82,7 @@ const maxNamed = 5;
  */
 async function undoLastRun(invocation: Invocation, options: UndoOptions): Promise<void> {
   const { target, messages, questions } = invocation;
-  const { run, skipped } = await withExistingState(invocation, (found) => findLast(invocation, found?.history));
+  const { run, skipped } = await findLast(invocation, (await existingState(invocation))?.history);
   if (run === undefined) {
     const isShared = sharedStateOf(invocation) !== undefined;
     const scope = isShared ? '. With a shared state, --last covers only your runs on this machine' : '';

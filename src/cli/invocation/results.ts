@@ -15,8 +15,6 @@ export interface PrintOptions {
   readonly format?: Format;
   /** Overrides the option `--header`, for a view that follows another. */
   readonly header?: boolean | undefined;
-  /** Whether to note that a table is empty; default true. */
-  readonly noteWhenEmpty?: boolean;
 }
 
 export interface ResultsOptions {
@@ -58,10 +56,10 @@ export class Results {
    */
   async print(view: View, options: PrintOptions = {}): Promise<void> {
     const { globals, messages } = this.options;
-    const { noteWhenEmpty = true, format = this.format } = options;
+    const { format = this.format } = options;
     const shown = globals.fields === undefined ? view : await withFields(view, globals.fields);
     const isEmpty = await this.#writePieces(shown, { ...options, format });
-    if (isEmpty && noteWhenEmpty && format === 'table') await messages.note('Nothing to show.');
+    if (isEmpty && view.noteWhenEmpty !== false && format === 'table') await messages.note('Nothing to show.');
   }
 
   /**

@@ -20,6 +20,7 @@ export interface ServiceConnectionsOptions extends ConnectOptions {
 export class ServiceConnections {
   /** Connections by the name of their target. */
   readonly #connections = new Map<string, Promise<ServiceConnection>>();
+  readonly #closings: (() => Promise<void>)[] = [];
   /** Whether the result shows what is left of the rate limit, so that stderr need not repeat it. */
   hasShownRateLimit = false;
 
@@ -140,13 +141,19 @@ export class ServiceConnections {
     }
   }
 
+  /** Has `close` called when all connections are closed. */
+  closeAtEnd(close: () => Promise<void>): void {
+    this.#closings.push(close);
+  }
+
   /**
    * Closes all connections.
    * @throws the first error, once all connections are closed
    */
   async close(): Promise<void> {
     await this.options.messages.clear();
-    const closings = await Promise.allSettled((await this.#opened()).map((connection) => connection.close()));
+    const opened = (await this.#opened()).map((connection) => () => connection.close());
+    const closings = await Promise.allSettled([...opened, ...this.#closings].map((close) => close()));
     for (const closing of closings) if (closing.status === 'rejected') throw closing.reason;
   }
 }

@@ -22,25 +22,22 @@ export interface FoundState {
 }
 
 /**
- * Opens the state for a command that must not create one, and closes it afterwards.
- * @param read receives undefined if there is no state yet
+ * Opens the state for a command that must not create one, until the command ends.
  * @param options `notDone`: a sentence for the error of a state that can't be opened
+ * @returns undefined if there is no state yet
  * @throws FailureError if the state can't be used, UnavailableError if it can't be reached
  */
-export async function withExistingState<T>(
-  use: StateUse,
-  read: (found: FoundState | undefined) => Promise<T>,
+export async function existingState(
+  use: StateUse & { readonly connections: { closeAtEnd(close: () => Promise<void>): void } },
   { notDone }: { readonly notDone?: string } = {},
-): Promise<T> {
+): Promise<FoundState | undefined> {
   const { openExistingState } = await import('../../state/open-state.ts');
   const state = await openExistingState(stateOptions(use)).catch((error) => {
     throw notDone === undefined ? error : withSentence(error, notDone);
   });
-  try {
-    return await read(state && { state, history: await historyOf(state, use.context) });
-  } finally {
-    await state?.close();
-  }
+  if (state === undefined) return undefined;
+  use.connections.closeAtEnd(() => state.close());
+  return { state, history: await historyOf(state, use.context) };
 }
 
 /** Returns the history in a state. */

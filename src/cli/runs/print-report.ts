@@ -30,8 +30,9 @@ interface ReportOptions {
 export async function printReport(invocation: Invocation, report: BulkReport, viewed: ReportOptions): Promise<void> {
   const shown = isTableForPerson(invocation) ? screenOf(invocation, report) : report;
   // The report of a run is printed completely, even after an interruption; the report of a dry run may be cut off.
-  const options = { ignoreInterrupt: !report.dryRun, noteWhenEmpty: false };
-  if (shown !== undefined) await invocation.results.print(bulkReportView(shown, viewed), options);
+  const options = { ignoreInterrupt: !report.dryRun };
+  if (shown !== undefined)
+    await invocation.results.print({ ...bulkReportView(shown, viewed), noteWhenEmpty: false }, options);
   await noteRest(invocation, report, shown ?? { ...report, rows: [] });
 }
 

@@ -6,7 +6,7 @@ import { targetName } from '../../shared/target.ts';
 import { planResume } from '../../writes/plan-resume.ts';
 import { countUnclearRows, mayHaveWritten } from '../../writes/plan-undo.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { withExistingState } from '../invocation/state-access.ts';
+import { existingState, type FoundState } from '../invocation/state-access.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform.ts';
 import {
   type RunAccess,
@@ -78,9 +78,18 @@ async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
   const { target, messages } = invocation;
   const service = serviceNow(invocation);
   const skipped: string[] = [];
-  const latest = await withExistingState(invocation, async (found) => {
-    if (found === undefined) return undefined;
-    const { history } = found;
+  const found = await existingState(invocation);
+  const latest = found && (await latestIn(found.history));
+  if (latest === undefined) {
+    throw new NotFoundError(`There is no unfinished run in ${targetName(target)}. Nothing was sent`, {
+      lines: skipped,
+      hint: 'petstock history list',
+    });
+  }
+  for (const line of skipped) await messages.note(line);
+  return latest;
+
+  async function latestIn(history: FoundState['history']): Promise<RunRecord | undefined> {
     const where = { env: target.env, store: target.store ?? null };
     for (const unfinished of ['incomplete', 'running'] as const) {
       for await (const run of history.runs({ ...where, state: unfinished })) {
@@ -96,13 +105,5 @@ async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
       if (rows > 0) skipped.push(skippedText(run, mayHaveWritten(rows)));
     }
     return undefined;
-  });
-  if (latest === undefined) {
-    throw new NotFoundError(`There is no unfinished run in ${targetName(target)}. Nothing was sent`, {
-      lines: skipped,
-      hint: 'petstock history list',
-    });
   }
-  for (const line of skipped) await messages.note(line);
-  return latest;
 }

@@ -7,7 +7,7 @@ import { flagWords, petstock, shellWord } from '../../shared/hint.ts';
 import { type Target, targetName } from '../../shared/target.ts';
 import type { ServiceConnection, WriteConnection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { withExistingState } from '../invocation/state-access.ts';
+import { existingState } from '../invocation/state-access.ts';
 
 export interface RunAccess {
   readonly invocation: Invocation;
@@ -37,13 +37,10 @@ export async function withContinueHint<T>(
  * Returns the run with this id, or with an id that ends in these four characters. The target need not be configured.
  * @throws NotFoundError if there is no such run; UsageError if the text is neither, or several ids end in it
  */
-export function requireRun(invocation: Invocation, text: string): Promise<RunRecord> {
-  return withExistingState(invocation, async (found) => {
-    if (found === undefined) {
-      throw new NotFoundError(`There is no run ${text} in the history`, { hint: 'petstock history list' });
-    }
-    return found.history.find(text);
-  });
+export async function requireRun(invocation: Invocation, text: string): Promise<RunRecord> {
+  const found = await existingState(invocation);
+  if (found !== undefined) return found.history.find(text);
+  throw new NotFoundError(`There is no run ${text} in the history`, { hint: 'petstock history list' });
 }
 
 /**

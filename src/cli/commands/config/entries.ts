@@ -1,4 +1,4 @@
-import type { Column, Scalar } from '../../../output/view.ts';
+import { type Column, recordView, type Scalar, type View } from '../../../output/view.ts';
 import { parseBaseUrl } from '../../../settings/key-and-url.ts';
 import {
   definitionOf,
@@ -120,15 +120,13 @@ export function fullName({ store, name }: EntryRef): string {
  * Reports a stored or removed value as a sentence on stderr, and as a record on stdout if a format was given.
  * @param change `value` is the new value, formatted as in `config list`; null if it was removed
  */
-export async function reportChange(
+export async function* reportChange(
   { messages, results }: Invocation,
   { ref, value, changed }: { readonly ref: EntryRef; readonly value: Scalar; readonly changed: boolean },
   sentence: string,
-): Promise<void> {
+): AsyncGenerator<View, void> {
   await messages.note(sentence);
-  if (!results.isFormatNamed) return;
-  const fields = [...columns.slice(0, 2), { field: 'changed', title: 'Changed' }];
-  await results.print({ columns: fields, rows: [[{ name: fullName(ref), value, changed }]], shape: 'one' });
+  if (results.isFormatNamed) yield recordView({ name: fullName(ref), value, changed });
 }
 
 /**

@@ -53,7 +53,7 @@ export const setKeyCommand = define({
   run: storeKey,
 });
 
-async function storeKey(invocation: Invocation, options: SetKeyOptions, ...operands: string[]): Promise<void> {
+async function* storeKey(invocation: Invocation, options: SetKeyOptions, ...operands: string[]) {
   if (operands.length > 0) throw keyAsArgument(invocation, options);
   const { context, config, messages } = invocation;
   const target = remoteTarget(invocation, 'key');
@@ -73,7 +73,7 @@ async function storeKey(invocation: Invocation, options: SetKeyOptions, ...opera
   const where = `of ${targetName(target)} in ${configFile(target.folder)}${whose}`;
   const ref = { store: target.store, name: `key.${target.env}` } as const;
   const words = changed ? `Stored ${what} ${where}` : `Already stored: ${what} ${where}`;
-  await reportChange(invocation, { ref, value, changed }, words);
+  yield* reportChange(invocation, { ref, value, changed }, words);
   for (const thing of address === undefined ? (['key'] as const) : (['URL', 'key'] as const)) {
     const shadow = describeShadow(thing, target.env, context.env, target.store);
     if (shadow !== undefined) await messages.warn(shadow);
@@ -162,7 +162,7 @@ export const unsetKeyCommand = define({
   summary: 'remove the key of one environment',
   description: 'Removes the stored API key of one environment from this machine. The service still accepts the key.',
   examples: [['petstock config unset-key --env production']],
-  run: async (invocation) => {
+  run: async function* (invocation) {
     const { context, config, messages } = invocation;
     const target = remoteTarget(invocation, 'key');
     const { store, env } = target;
@@ -172,7 +172,7 @@ export const unsetKeyCommand = define({
     const changed = await unsetKey(target);
     const what = command !== undefined ? 'the key command' : key === undefined ? 'the key' : `the key ${maskKey(key)}`;
     const words = changed ? `Removed ${what} of ${where} from ${file}` : `No key of ${where} is stored in ${file}`;
-    await reportChange(invocation, { ref: { store, name: `key.${env}` }, value: null, changed }, words);
+    yield* reportChange(invocation, { ref: { store, name: `key.${env}` }, value: null, changed }, words);
     const source = keySource(env, context.env, store);
     if (source !== undefined) await messages.warn(`${source} is set, so ${where} still has a key`);
   },

@@ -65,7 +65,7 @@ export const setCommand = define({
     ['petstock config set state-url < url.txt', "a password on the command line stays in the shell's history"],
   ],
   after: '\n\nKeys and URLs have their own commands: petstock config set-key, petstock config set-url.',
-  run: async (invocation, _options, text, given?: string) => {
+  run: async function* (invocation, _options, text, given?: string) {
     const { context, messages, target } = invocation;
     const name = settingName(text, target);
     const { isSecret = false, isForAllStores = false, rule, variable: source, parse, toStore } = definitionOf(name);
@@ -88,7 +88,7 @@ export const setCommand = define({
     const shown = shownSetting(name, value);
     const where = `${configTarget.store === undefined ? '' : ` for the store ${configTarget.store}`} in ${configFile(configTarget.folder)}`;
     const words = changed ? `Set ${name} to ${shown}${where}` : `${name} is already ${shown}${where}`;
-    await reportChange(invocation, { ref: { store: configTarget.store, name }, value: shown, changed }, words);
+    yield* reportChange(invocation, { ref: { store: configTarget.store, name }, value: shown, changed }, words);
     if (name === 'default-store') await warnOfUnknownStore(invocation, String(value));
     if (source !== undefined && variable(context.env, source) !== undefined) {
       await messages.warn(`${source} is set, so ${name} is not used`);
@@ -123,16 +123,16 @@ export const unsetCommand = define({
   before: `${settingsHelp}  url             the stored URL of the chosen environment; also url.staging, url.production\n`,
   examples: [['petstock config unset max-zero'], ['petstock config unset url --env staging']],
   after: '\n\nKeys have their own command: petstock config unset-key.',
-  run: async (invocation, _options, text) => {
+  run: async function* (invocation, _options, text) {
     const name = entryName(text, invocation);
-    if (isSetting(name)) return removeSetting(invocation, name);
-    if (name.startsWith('url.')) return removeUrl(invocation, environmentOf(name));
+    if (isSetting(name)) return yield* removeSetting(invocation, name);
+    if (name.startsWith('url.')) return yield* removeUrl(invocation, environmentOf(name));
     const where = targetWords({ store: invocation.store?.value, env: environmentOf(name) });
     throw new UsageError('Keys have their own command.', { hint: petstock`config unset-key ${where}` });
   },
 });
 
-async function removeSetting(invocation: Invocation, name: SettingName): Promise<void> {
+async function* removeSetting(invocation: Invocation, name: SettingName) {
   const target = settingsTarget(invocation);
   const file = configFile(target.folder);
   const whose = target.store === undefined ? '' : ` for the store ${target.store}`;
@@ -140,17 +140,17 @@ async function removeSetting(invocation: Invocation, name: SettingName): Promise
   const value = target.store === undefined ? definitionOf(name).defaultValue : undefined;
   const now = value === undefined ? '' : `. The default is ${value}`;
   const words = changed ? `Removed ${name}${whose} from ${file}${now}` : `${name} is not set${whose} in ${file}`;
-  await reportChange(invocation, { ref: { store: target.store, name }, value: null, changed }, words);
+  yield* reportChange(invocation, { ref: { store: target.store, name }, value: null, changed }, words);
 }
 
-async function removeUrl(invocation: Invocation, environment: RemoteEnvironmentName): Promise<void> {
+async function* removeUrl(invocation: Invocation, environment: RemoteEnvironmentName) {
   const { context, messages } = invocation;
   const store = invocation.store?.value;
   const configTarget = { folder: context.folders.config, store, env: environment };
   const [file, where] = [configFile(configTarget.folder), targetName(configTarget)];
   const changed = await unsetUrl(configTarget);
   const words = changed ? `Removed the URL of ${where} from ${file}` : `No URL of ${where} is stored in ${file}`;
-  await reportChange(invocation, { ref: { store, name: `url.${environment}` }, value: null, changed }, words);
+  yield* reportChange(invocation, { ref: { store, name: `url.${environment}` }, value: null, changed }, words);
   const source = urlVariable(environment, store);
   if (variable(context.env, source) !== undefined) {
     await messages.warn(`${source} is set, so ${where} still has a URL`);
@@ -169,14 +169,14 @@ export const setUrlCommand = define({
     ['petstock config set-url https://north.example.com/v1 --store north -e production', 'for one of several stores'],
     ['petstock config unset url --env staging', 'removes it'],
   ],
-  run: async (invocation, _options, text) => {
+  run: async function* (invocation, _options, text) {
     const target = remoteTarget(invocation, 'URL');
     const url = requireBaseUrl(text, petstock`config set-url 'https://<your-store>/v1' ${targetWords(target)}`);
     const changed = await setUrl(target, url);
     const { store, env } = target;
     const where = `${targetName(target)} in ${configFile(target.folder)}`;
     const words = changed ? `Stored the URL ${url} of ${where}` : `${url} is already the URL of ${where}`;
-    await reportChange(invocation, { ref: { store, name: `url.${env}` }, value: url, changed }, words);
+    yield* reportChange(invocation, { ref: { store, name: `url.${env}` }, value: url, changed }, words);
     const shadow = describeShadow('URL', env, invocation.context.env, store);
     if (shadow !== undefined) await invocation.messages.warn(shadow);
   },

@@ -1,4 +1,4 @@
-import type { Scalar } from '../../../output/view.ts';
+import { recordView, type Scalar } from '../../../output/view.ts';
 import { type ConfigFile, configFile, configOf } from '../../../settings/config-file.ts';
 import { maskKey } from '../../../settings/key-and-url.ts';
 import { describeShadows, resolveBaseUrl, resolveKey } from '../../../settings/resolve.ts';
@@ -31,7 +31,7 @@ export const listCommand = define({
     'that overrides a stored key or URL.',
   options: [fieldsOption],
   examples: [['petstock config list'], ["petstock config list --json | jq -r '.[] | select(.value == null).name'"]],
-  run: async (invocation) => {
+  run: async function* (invocation) {
     const { context, configFile, globals, store } = invocation;
     const shown =
       globals.store === undefined ? listed(configFile) : entryNames.map((name) => ({ store: store?.value, name }));
@@ -49,7 +49,7 @@ export const listCommand = define({
       }
     });
     for (const warning of new Set(warnings)) await invocation.messages.warn(warning);
-    await invocation.results.print({ columns, rows: [rows], shape: 'list', isFacts: true });
+    yield { columns, rows: [rows], shape: 'list', isFacts: true };
   },
 });
 
@@ -107,13 +107,13 @@ export const getCommand = define({
     ['petstock config get url --env production'],
     ['petstock config get low-stock --json', 'name, value and source as JSON'],
   ],
-  run: async (invocation, _options, text) => {
+  run: async function* (invocation, _options, text) {
     const { context, configFile, store, results } = invocation;
     const ref = { store: store?.value, name: entryName(text, invocation) };
     const entry = readEntry(ref, context.env, configFile);
     if (entry.value === null) throw notSet(ref);
-    if (!results.isFormatNamed) return results.write(`${entry.value}\n`);
-    await results.print({ columns, rows: [[entry]], shape: 'one' });
+    if (results.isFormatNamed) yield { columns, rows: [[entry]], shape: 'one' };
+    else await results.write(`${entry.value}\n`);
   },
 });
 
@@ -132,9 +132,9 @@ export const pathCommand = define({
   description:
     'Prints the path of the configuration file, which may not exist yet. PETSTOCK_CONFIG_DIR changes its folder.',
   examples: [['petstock config path'], ['ls -l "$(petstock config path)"']],
-  run: async ({ context, results }) => {
+  run: async function* ({ context, results }) {
     const path = configFile(context.folders.config);
-    if (!results.isFormatNamed) return results.write(`${path}\n`);
-    await results.print({ columns: [{ field: 'path', title: 'Path' }], rows: [[{ path }]], shape: 'one' });
+    if (results.isFormatNamed) yield recordView({ path });
+    else await results.write(`${path}\n`);
   },
 });

@@ -6,7 +6,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
 import type { History } from '../../../state/history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { withExistingState } from '../../invocation/state-access.ts';
+import { existingState } from '../../invocation/state-access.ts';
 import { define } from '../command.ts';
 import { findRun } from './selection.ts';
 
@@ -20,21 +20,20 @@ export const historyDiscardCommand = define({
     ['petstock history list --state incomplete', 'which runs are incomplete?'],
     ['petstock history discard <run>', 'the last four characters of its id are enough'],
   ],
-  run: async (invocation, _options, text) => {
-    await withExistingState(invocation, async (found) => {
-      const { record, history } = await findRun(invocation, found, text);
-      const discarded = record.isDiscarded ? record : await discard(invocation, history, record);
-      const { messages, results } = invocation;
-      const became = record.isDiscarded ? 'was already discarded' : 'is discarded';
-      await messages.note(`Run ${record.run} ${became}: ${writtenText(discarded)}.`);
-      const { unknown } = discarded.counts;
-      if (unknown > 0) {
-        const rows = `${counted(unknown, 'row')} ${unknown === 1 ? 'was' : 'were'}`;
-        await messages.warn(`It is not known whether ${rows} written: check the stock`);
-        await messages.note(`To see which: ${petstock`history show ${record.run} --state unknown`}`);
-      }
-      if (results.format !== 'table') await results.print(historyRecordView(discarded));
-    });
+  run: async function* (invocation, _options, text) {
+    const found = await existingState(invocation);
+    const { record, history } = await findRun(invocation, found, text);
+    const discarded = record.isDiscarded ? record : await discard(invocation, history, record);
+    const { messages, results } = invocation;
+    const became = record.isDiscarded ? 'was already discarded' : 'is discarded';
+    await messages.note(`Run ${record.run} ${became}: ${writtenText(discarded)}.`);
+    const { unknown } = discarded.counts;
+    if (unknown > 0) {
+      const rows = `${counted(unknown, 'row')} ${unknown === 1 ? 'was' : 'were'}`;
+      await messages.warn(`It is not known whether ${rows} written: check the stock`);
+      await messages.note(`To see which: ${petstock`history show ${record.run} --state unknown`}`);
+    }
+    if (results.format !== 'table') yield historyRecordView(discarded);
   },
 });
 

@@ -7,7 +7,7 @@ import { flagWords, petstock } from '../../../shared/hint.ts';
 import type { History } from '../../../state/history.ts';
 import { namedTarget } from '../../invocation/globals.ts';
 import { loadRenderer } from '../../invocation/results.ts';
-import { withExistingState } from '../../invocation/state-access.ts';
+import { existingState } from '../../invocation/state-access.ts';
 import { define } from '../command.ts';
 import { exportFormat } from '../export-format.ts';
 import { known, listOf, wholeNumber } from '../kinds.ts';
@@ -54,21 +54,19 @@ export const historyExportCommand = define({
       user: options.user,
     };
     const format = exportFormat(invocation, file, 'ndjson');
-    await withExistingState(invocation, async (found) => {
-      const rows = () => found?.history.settled(filter) ?? noRows();
-      const { header, stringIds = false } = globals;
-      const rendering = { header, stringIds, width: undefined, paint: await createPaint(false) };
-      const text = (await loadRenderer(format))(historyExportView(rows), rendering);
-      const pieces = untilInterrupted(text, context.interrupted);
-      await exportTo(invocation, file, pieces, { force: options.force === true });
-      for (const each of ['incomplete', 'running'] as const) {
-        const open =
-          found === undefined ? 0 : await openRows(found.history, { ...namedTarget(invocation), state: each });
-        const list = petstock`history list --state ${each} ${flagWords({ store: globals.store, env: globals.env })}`;
-        const left = `Not exported: ${counted(open, 'row')} of ${each} runs, without a final outcome`;
-        if (open > 0) await invocation.messages.note(`${left}. To see them: ${list}`);
-      }
-    });
+    const found = await existingState(invocation);
+    const rows = () => found?.history.settled(filter) ?? noRows();
+    const { header, stringIds = false } = globals;
+    const rendering = { header, stringIds, width: undefined, paint: await createPaint(false) };
+    const text = (await loadRenderer(format))(historyExportView(rows), rendering);
+    const pieces = untilInterrupted(text, context.interrupted);
+    await exportTo(invocation, file, pieces, { force: options.force === true });
+    for (const each of ['incomplete', 'running'] as const) {
+      const open = found === undefined ? 0 : await openRows(found.history, { ...namedTarget(invocation), state: each });
+      const list = petstock`history list --state ${each} ${flagWords({ store: globals.store, env: globals.env })}`;
+      const left = `Not exported: ${counted(open, 'row')} of ${each} runs, without a final outcome`;
+      if (open > 0) await invocation.messages.note(`${left}. To see them: ${list}`);
+    }
   },
 });
 

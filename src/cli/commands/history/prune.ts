@@ -1,13 +1,13 @@
 import { counted } from '../../../inventory/items.ts';
 import type { RunRecord } from '../../../inventory/run-records.ts';
+import { recordView } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { History } from '../../../state/history.ts';
 import { isNamed, namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { withExistingState } from '../../invocation/state-access.ts';
+import { existingState } from '../../invocation/state-access.ts';
 import { define } from '../command.ts';
 import { wholeNumber } from '../kinds.ts';
-import { printOutcome } from '../print-record.ts';
 import { namedTargetText, parseDate } from './selection.ts';
 
 export const historyPruneCommand = define({
@@ -23,7 +23,7 @@ export const historyPruneCommand = define({
     ['--incomplete', 'also remove incomplete runs'],
   ],
   examples: [['petstock history prune --before 90d'], ['petstock history prune --keep 1000 --yes']],
-  run: async (invocation, { before, keep, incomplete = false }) => {
+  run: async function* (invocation, { before, keep, incomplete = false }) {
     const days = invocation.config.settings['keep-history'];
     if (before === undefined && keep === undefined && days === undefined) {
       throw new UsageError('An option is missing. Pass --before <date>, --keep <n>, or both', {
@@ -36,13 +36,12 @@ export const historyPruneCommand = define({
       keep,
       incomplete,
     };
-    await withExistingState(invocation, async (found) => {
-      const none = { removed: 0, kept: 0 };
-      const { removed, kept } = found === undefined ? none : await removeRuns(invocation, found.history, bounds);
-      const { env = null, store = null } = namedTarget(invocation);
-      await printOutcome(invocation, { env, store, removed, kept });
-      await invocation.messages.note(`Removed ${counted(removed, 'run')} of ${namedTargetText(invocation)}.`);
-    });
+    const found = await existingState(invocation);
+    const none = { removed: 0, kept: 0 };
+    const { removed, kept } = found === undefined ? none : await removeRuns(invocation, found.history, bounds);
+    const { env = null, store = null } = namedTarget(invocation);
+    if (invocation.results.isFormatNamed) yield recordView({ env, store, removed, kept });
+    await invocation.messages.note(`Removed ${counted(removed, 'run')} of ${namedTargetText(invocation)}.`);
   },
 });
 

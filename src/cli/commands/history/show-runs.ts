@@ -14,7 +14,7 @@ import { targetName } from '../../../shared/target.ts';
 import type { History } from '../../../state/history.ts';
 import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { sharedStateOf, withExistingState } from '../../invocation/state-access.ts';
+import { existingState, sharedStateOf } from '../../invocation/state-access.ts';
 import { define, type OptionsOf, optionRows } from '../command.ts';
 import { fieldsOptionOf, known, listOf, oneOf, wholeNumber } from '../kinds.ts';
 import { chosenPets } from '../option-values.ts';
@@ -48,39 +48,38 @@ export const historyListCommand = define({
     ['petstock history list --env production --json'],
     ['petstock history list --since 7d -o html > week.html', 'a page to print'],
   ],
-  run: async (given, options) => {
+  run: async function* (given, options) {
     const invocation = await withNames(given, options);
-    const { context, messages, results } = invocation;
+    const { context, messages } = invocation;
     const filter = await filterOf(invocation, options);
     const chosen = options.limit;
     const limit = chosen ?? (context.stdout.isTerminal ? maxShown : undefined);
-    await withExistingState(invocation, async (found) => {
-      const history = found?.history;
-      const { runs, seen } = upTo(history, filter, limit);
-      const now = context.clock.now();
-      const view = historyListView(runs, {
-        now,
-        rows: async function* (id) {
-          if (history !== undefined) yield* history.rows(id);
-        },
-        target: targetName(invocation.target),
-        isShared: sharedStateOf(invocation) !== undefined,
-        names: await shownNames(invocation, filter.env),
-        page: {
-          title: `History of ${namedTargetText(invocation)}${periodText(filter)}${onlyText(options, limit)}`,
-          facts: [`Printed ${localMinute(now)}`],
-        },
-      });
-      await results.print(view);
-      const open = seen.incomplete;
-      if (open !== undefined && context.stdout.isTerminal && context.stderr.isTerminal) {
-        await messages.note(`To resume: ${petstock`inventory apply --resume ${open.run} ${targetWords(open)}`}`);
-      }
-      if (chosen === undefined && seen.more) {
-        const more = petstock`${withOption(context.argv, '--limit=100')}`;
-        await messages.note(`These are the latest ${maxShown} runs. To see more: ${more}`);
-      }
+    const found = await existingState(invocation);
+    const history = found?.history;
+    const { runs, seen } = upTo(history, filter, limit);
+    const now = context.clock.now();
+    const view = historyListView(runs, {
+      now,
+      rows: async function* (id) {
+        if (history !== undefined) yield* history.rows(id);
+      },
+      target: targetName(invocation.target),
+      isShared: sharedStateOf(invocation) !== undefined,
+      names: await shownNames(invocation, filter.env),
+      page: {
+        title: `History of ${namedTargetText(invocation)}${periodText(filter)}${onlyText(options, limit)}`,
+        facts: [`Printed ${localMinute(now)}`],
+      },
     });
+    yield view;
+    const open = seen.incomplete;
+    if (open !== undefined && context.stdout.isTerminal && context.stderr.isTerminal) {
+      await messages.note(`To resume: ${petstock`inventory apply --resume ${open.run} ${targetWords(open)}`}`);
+    }
+    if (chosen === undefined && seen.more) {
+      const more = petstock`${withOption(context.argv, '--limit=100')}`;
+      await messages.note(`These are the latest ${maxShown} runs. To see more: ${more}`);
+    }
   },
 });
 
@@ -144,22 +143,21 @@ export const historyShowCommand = define({
     ['petstock history show latest -o csv'],
     ['petstock history show <run> -o html > run.html', 'a page to print'],
   ],
-  run: async (invocation, { state }, text) => {
-    await withExistingState(invocation, async (found) => {
-      const { record, history } = await findRun(invocation, found, text);
-      const { messages, results, context } = invocation;
-      const isPage = results.format === 'html';
-      if (!isPage) {
-        const { own, words } = historyRunFacts(record);
-        for (const line of own) await messages.note(line);
-        for (const line of words) await messages.quote(line);
-      }
-      const options = { names: await shownNames(invocation, record.env), now: context.clock.now() };
-      await results.print(historyRunView(record, () => history.rows(record.run, state), options));
-      if (isPage) return;
-      await warnIfUnclear(invocation, history, record);
-      for (const hint of historyRunHints(record, await isBlind(history, record))) await messages.note(hint);
-    });
+  run: async function* (invocation, { state }, text) {
+    const found = await existingState(invocation);
+    const { record, history } = await findRun(invocation, found, text);
+    const { messages, results, context } = invocation;
+    const isPage = results.format === 'html';
+    if (!isPage) {
+      const { own, words } = historyRunFacts(record);
+      for (const line of own) await messages.note(line);
+      for (const line of words) await messages.quote(line);
+    }
+    const options = { names: await shownNames(invocation, record.env), now: context.clock.now() };
+    yield historyRunView(record, () => history.rows(record.run, state), options);
+    if (isPage) return;
+    await warnIfUnclear(invocation, history, record);
+    for (const hint of historyRunHints(record, await isBlind(history, record))) await messages.note(hint);
   },
 });
 

@@ -9,7 +9,7 @@ import { targetName } from '../../../shared/target.ts';
 import type { History } from '../../../state/history.ts';
 import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { withExistingState } from '../../invocation/state-access.ts';
+import { existingState } from '../../invocation/state-access.ts';
 import { define } from '../command.ts';
 import { fieldsOption } from '../kinds.ts';
 import { namedTargetText, periodOf, periodText } from './selection.ts';
@@ -37,18 +37,17 @@ export const historyTotalsCommand = define({
     ['petstock history totals --since 2026-01-01 --until 2026-01-31 -o html > january.html', 'a page to print'],
     ['petstock history totals --since 7d -o csv', 'for a spreadsheet'],
   ],
-  run: async (invocation, options) => {
-    const { context, results, messages, target } = invocation;
+  run: async function* (invocation, options) {
+    const { context, messages, target } = invocation;
     const period = periodOf(invocation, options);
-    await withExistingState(invocation, async (found) => {
-      const totals = found === undefined ? [] : await totalsOf(invocation, found.history, period);
-      const title = `In and out of ${namedTargetText(invocation)}${periodText(period)}`;
-      const page = { title, facts: [`Printed ${localMinute(context.clock.now())}`] };
-      await results.print(totalsView(totals, { target: targetName(target), page }));
-      const unknown = totals.reduce((sum, each) => sum + each.unknown, 0);
-      if (unknown === 0) return;
-      await messages.note(`Not in these sums: ${counted(unknown, 'write')}. It is not known what changed.`);
-    });
+    const found = await existingState(invocation);
+    const totals = found === undefined ? [] : await totalsOf(invocation, found.history, period);
+    const title = `In and out of ${namedTargetText(invocation)}${periodText(period)}`;
+    const page = { title, facts: [`Printed ${localMinute(context.clock.now())}`] };
+    yield totalsView(totals, { target: targetName(target), page });
+    const unknown = totals.reduce((sum, each) => sum + each.unknown, 0);
+    if (unknown === 0) return;
+    await messages.note(`Not in these sums: ${counted(unknown, 'write')}. It is not known what changed.`);
   },
 });
 

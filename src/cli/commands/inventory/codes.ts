@@ -1,13 +1,13 @@
 import { readBarCode } from '../../../change-files/read-codes.ts';
 import { codeProblem, petIdOfCode } from '../../../inventory/count/scan-line.ts';
 import type { Column, Row } from '../../../output/view.ts';
+import { recordView } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { capitalized } from '../../../shared/parsed.ts';
 import { addCodes, requireCodesNow, requireShopCodes } from '../../shop-codes.ts';
 import { type Command, define } from '../command.ts';
 import { fieldsOption, files } from '../kinds.ts';
 import { petIdOf } from '../option-values.ts';
-import { printOutcome } from '../print-record.ts';
 
 const add = define({
   summary: 'add a bar code for a pet',
@@ -20,7 +20,7 @@ const add = define({
     "Adds a line to the file of the setting `codes`, or else to the sandbox's own. Sends nothing, so it does not check whether the pet exists.",
   options: [['--codes <file>', 'add it to this file, as `inventory count --codes` reads it', files('.csv')]],
   examples: [['petstock inventory codes add 4006381333931 42 "Red hamster"', 'a new product']],
-  run: async (invocation, options, text: string, pet: string, name?: string) => {
+  run: async function* (invocation, options, text: string, pet: string, name?: string) {
     // The code is read like those in the file.
     const code = readBarCode(text);
     const problem = codeProblem(code);
@@ -38,7 +38,8 @@ const add = define({
     if (mayBePet && other !== petId) {
       await messages.warn(`${code} may also be the id of another pet. In a count, it now means pet ${petId}.`);
     }
-    await printOutcome(invocation, {
+    if (!invocation.results.isFormatNamed) return;
+    yield recordView({
       code,
       petId,
       name: name ?? codes.names.get(petId) ?? null,
@@ -64,7 +65,7 @@ const list = define({
     "Lists the bar codes, names, levels and units of cases in the file of the setting `codes`, or else the sandbox's own. Sends nothing.",
   options: [fieldsOption],
   examples: [['petstock inventory codes list'], ['petstock inventory codes list -o csv']],
-  run: async (invocation) => {
+  run: async function* (invocation) {
     // If the file is gone, other commands use a cached copy; this one fails.
     const isOwn = invocation.config.settings.codes !== undefined;
     const { pets, names, lows, units } = isOwn
@@ -77,7 +78,7 @@ const list = define({
       ...Array.from(pets, ([code, petId]) => ({ code, ...about(petId), units: units.get(code) ?? null })),
       ...uncoded.map((petId) => ({ code: null, ...about(petId), units: null })),
     ];
-    await invocation.results.print({ shape: 'list', columns, rows: [rows] });
+    yield { shape: 'list', columns, rows: [rows] };
   },
 });
 

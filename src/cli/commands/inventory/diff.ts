@@ -3,6 +3,7 @@ import type { ExportRow } from '../../../change-files/change-file-text.ts';
 import { comparedFields } from '../../../inventory/item-fields.ts';
 import { counted, grouped } from '../../../inventory/items.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
+import type { View } from '../../../output/view.ts';
 import { ChangesFound, UsageError } from '../../../shared/errors.ts';
 import { flagWords, petstock } from '../../../shared/hint.ts';
 import { environmentNames } from '../../../shared/target.ts';
@@ -44,7 +45,7 @@ export const diffCommand = define({
     ['petstock inventory apply back.csv --dry-run'],
     ['petstock inventory list -o ndjson | petstock inventory diff - staging', 'a list from a pipe'],
   ],
-  run: async (invocation, options, leftName, rightName) => {
+  run: async function* (invocation, options, leftName, rightName) {
     if (invocation.environment.source === '--env') {
       throw new UsageError('diff takes environments as operands. Leave out --env', {
         hint: petstock`inventory diff ${leftName} ${rightName} ${flagWords(options)}`,
@@ -52,7 +53,7 @@ export const diffCommand = define({
     }
     const [left, right] = [sideOf(leftName), sideOf(rightName)];
     requireConsistentOptions(invocation, options, [left, right]);
-    await diff(invocation, [left, right], options);
+    yield* diff(invocation, [left, right], options);
   },
 });
 
@@ -85,7 +86,11 @@ function requireConsistentOptions({ globals }: Invocation, { only, changes }: Di
   }
 }
 
-async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Side, Side], options: DiffOptions) {
+async function* diff(
+  invocation: Invocation,
+  [leftSide, rightSide]: readonly [Side, Side],
+  options: DiffOptions,
+): AsyncGenerator<View, void> {
   const { readSide } = await import('./read-side.ts');
   const { differencesView } = await import('../../../output/difference-view.ts');
   const [leftTitle, rightTitle] = titlesOf(leftSide, rightSide);
@@ -102,7 +107,7 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   const counts = { added: 0, removed: 0, changed: 0, quantity: 0 };
   const found = counting(StockList.differences(left, right, options.only), counts);
   if (options.changes) await printChanges(invocation, found);
-  else await invocation.results.print(differencesView(found, viewOptions), { noteWhenEmpty: false });
+  else yield { ...differencesView(found, viewOptions), noteWhenEmpty: false };
   const differing = counts.added + counts.removed + counts.changed;
   const sizes = `${leftSide.name} has ${counted(left.size, 'pet')}, ${rightSide.name} ${counted(right.size, 'pet')}`;
   await invocation.messages.note(`${sizes}: ${differenceText(counts)}.`);

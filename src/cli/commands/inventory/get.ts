@@ -23,7 +23,7 @@ export const getCommand = define({
     ['petstock inventory get rabbit'],
     ['petstock inventory get 4 --json'],
   ],
-  run: async (invocation, { code = [] }, ...texts) => {
+  run: async function* (invocation, { code = [] }, ...texts) {
     const { petIds, errors } = await petIdsOf(invocation, texts, { coded: await petIdsOfCodes(invocation, code) });
     if (petIds.length === 0) {
       throw new UsageError('The petId is missing. Give a pet by its id or name, or by its bar code with --code', {
@@ -39,9 +39,9 @@ export const getCommand = define({
     const found = petIds.flatMap((petId) => items.get(petId) ?? []);
     const [first] = found;
     if (texts.length + code.length > 1) {
-      await invocation.results.print(inventoryListView([found], options), { noteWhenEmpty: false });
+      yield { ...inventoryListView([found], options), noteWhenEmpty: false };
     } else if (first !== undefined) {
-      await invocation.results.print(inventoryItemView(first, options));
+      yield inventoryItemView(first, options);
     }
     const missing = [...asked].filter((petId) => !items.has(petId));
     requireFound(invocation, missing, errors, rounded);

@@ -48,7 +48,7 @@ export const listCommand = define({
     ['petstock inventory list -o csv > stock.csv'],
     ['petstock inventory list --summary --json'],
   ],
-  run: async (invocation, options) => {
+  run: async function* (invocation, options) {
     const { petIds, errors } = await petIdsOf(invocation, options.pet ?? [], { what: '--pet' });
     const selection = parseSelection(options, options.pet && new Set(petIds));
     const named = options.name === undefined ? [] : [{ petIds: await chosenPets(invocation, { name: options.name }) }];
@@ -63,12 +63,11 @@ export const listCommand = define({
     const found = filtered(scanStock(invocation, client), criteria, missing);
     if (options.summary) {
       const { summarize } = await import('../../../inventory/summary.ts');
-      await invocation.results.print(summaryView(await summarize(found)));
+      yield summaryView(await summarize(found));
     } else {
       const title = targetName(invocation.target) + onlyText(options);
       const page = stockPage(title, shown.low, invocation.context.clock.now());
-      const view = inventoryListView(arrange(found, selection), { ...shown, page });
-      await invocation.results.print(view);
+      yield inventoryListView(arrange(found, selection), { ...shown, page });
     }
     requireFound(invocation, [...missing], errors);
   },

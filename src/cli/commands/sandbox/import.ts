@@ -1,8 +1,8 @@
 import { counted } from '../../../inventory/items.ts';
+import { recordView } from '../../../output/view.ts';
 import { define } from '../command.ts';
 import { files } from '../kinds.ts';
 import { requireFileName } from '../option-values.ts';
-import { printRecord } from '../print-record.ts';
 import { chosenFile, forgetStock, withStore } from './open-store.ts';
 import { fileOption } from './sandbox-options.ts';
 import { readStockFile } from './stock-file.ts';
@@ -19,7 +19,7 @@ export const importCommand = define({
     ['petstock sandbox import stock.csv'],
     ['petstock inventory list -o csv | petstock sandbox import -', 'the stock of another environment'],
   ],
-  run: async (invocation, choice, file = '') => {
+  run: async function* (invocation, choice, file = '') {
     const { context, messages } = invocation;
     requireFileName(file, 'sandbox import');
     const items = await readStockFile(file, context);
@@ -28,6 +28,6 @@ export const importCommand = define({
     if (chosen.isOwn) await forgetStock(invocation, 'none');
     const pets = items.length;
     await messages.note(`Imported ${counted(pets, 'pet')} into ${chosen.path}.`);
-    await printRecord(invocation, { file: chosen.path, pets });
+    yield recordView({ file: chosen.path, pets });
   },
 });

@@ -1,7 +1,7 @@
+import { recordView, type View } from '../../../output/view.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { sandboxKey, sandboxPlan } from '../../sandbox.ts';
 import { define } from '../command.ts';
-import { printRecord } from '../print-record.ts';
 import { chosenFile, forgetStock, withStore } from './open-store.ts';
 import { defaultPort, fileOption, stockOptions } from './sandbox-options.ts';
 
@@ -10,15 +10,15 @@ export const infoCommand = define({
   description:
     'Shows where the sandbox is kept, its key, its plan and how many pets it has. Creates the sandbox on first use.',
   examples: [['petstock sandbox info'], ['petstock sandbox info --json']],
-  run: printInfo,
+  run: ownFacts,
 });
 
-/** Prints facts about the sandbox, as JSON `{"file","key","plan","pets"}`. */
-async function printInfo(invocation: Invocation): Promise<void> {
+/** Yields facts about the sandbox, as JSON `{"file","key","plan","pets"}`. */
+async function* ownFacts(invocation: Invocation): AsyncGenerator<View, void> {
   const key = await sandboxKey(invocation.context.folders.state);
   const chosen = chosenFile(invocation, {});
   const pets = await withStore(invocation, chosen, (store) => store.count());
-  await printRecord(invocation, { file: chosen.path, key, plan: sandboxPlan, pets });
+  yield recordView({ file: chosen.path, key, plan: sandboxPlan, pets });
 }
 
 export const resetCommand = define({
@@ -28,7 +28,7 @@ export const resetCommand = define({
     'Unless --file is given, the codes and names of the pets are the original ones again, and the history has no runs of the sandbox.',
   options: [fileOption, ...stockOptions],
   examples: [['petstock sandbox reset'], ['petstock sandbox reset --pets 1000', 'for a stock of another size']],
-  run: async (invocation, options) => {
+  run: async function* (invocation, options) {
     const { seededStock } = await import('../../../service/index.ts');
     const { messages } = invocation;
     const stock = seededStock(options);
@@ -48,8 +48,8 @@ export const resetCommand = define({
     await messages.note(
       `${chosen.isOwn ? 'The sandbox' : chosen.path} has a fresh stock${chosen.isOwn ? ', and no history' : ''}.`,
     );
-    if (chosen.isOwn) await printInfo(invocation);
-    else await printRecord(invocation, { file: chosen.path, pets });
+    if (chosen.isOwn) yield* ownFacts(invocation);
+    else yield recordView({ file: chosen.path, pets });
   },
 });
 

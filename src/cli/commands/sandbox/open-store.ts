@@ -4,7 +4,7 @@ import { PetstockError, UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { withExistingState } from '../../invocation/state-access.ts';
+import { existingState } from '../../invocation/state-access.ts';
 import { inMemory, isDamage, makeSandboxFolder, sandboxFile, storageError } from '../../sandbox.ts';
 
 /** The file that a command works on. */
@@ -69,14 +69,10 @@ export async function forgetStock(invocation: Invocation, codes: 'as it opens' |
   await (await import('../../shop-codes.ts')).resetPracticeCodes(context, codes);
   const env = 'sandbox';
   try {
-    await withExistingState(
-      { ...invocation, environment: { ...invocation.environment, value: env } },
-      async (found) => {
-        const runs: string[] = [];
-        for await (const { run } of found?.history.runs({ env }) ?? []) runs.push(run);
-        await found?.history.remove(runs);
-      },
-    );
+    const found = await existingState({ ...invocation, environment: { ...invocation.environment, value: env } });
+    const runs: string[] = [];
+    for await (const { run } of found?.history.runs({ env }) ?? []) runs.push(run);
+    await found?.history.remove(runs);
   } catch (error) {
     if (!(error instanceof PetstockError)) throw error;
     await messages.warn(`${sentence(error.message)} The history still has the runs of the former stock`);
