@@ -3,8 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { createUndiciTransport } from '../../src/api/undici.ts';
-import { propertyRuns } from '../support/property-runs.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property, propertyRuns } from '../support/properties.ts';
 import { pem } from '../support/tls.ts';
 import { turns, until } from './server.ts';
 
@@ -80,7 +79,7 @@ const answers = fc.array(
 property(
   'returns headers and bodies as sent, however they are split and however slow the reader is',
   [fc.boolean(), answers],
-  { ...propertyRuns(20, 1 / 10), testTimeout: 60_000 },
+  { ...propertyRuns(12, 1 / 10), testTimeout: 60_000 },
   async (isTls, wanted) => {
     let answered = 0;
     const service = await openService(isTls, async (socket) => {
@@ -147,7 +146,7 @@ test.each([
 });
 
 test('stops reading from a connection while nobody reads the body', async () => {
-  const service = await openServiceWith(bodyOf(64 * 1024 * 1024), false);
+  const service = await openServiceWith(Buffer.alloc(64 * 1024 * 1024), false);
   const response = await service.get();
   const [socket] = service.connections;
   const unsent = () => socket?.writableLength ?? 0;

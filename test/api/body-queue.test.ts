@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { BodyQueue } from '../../src/api/body-queue.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 
 const source = { pause: () => {}, resume: () => {} };
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, deflate, gzip } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { createUndiciTransport } from '../../src/api/undici.ts';
-import { portOf } from '../support/answering.ts';
+import { portOf } from '../support/servers.ts';
 import { pem } from '../support/tls.ts';
 import { createClientRig, openClient } from './client-rig.ts';
 import { type Answerer, answer, hang, hangInBody, stock, turns, until } from './server.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { describe as describeFault, errorOfResponse, parseServiceError } from '../../src/api/failures.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 
 const body = (status: unknown) => `{"code":"some_code","message":"Some words.","status":${status}}`;
 

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import { listening } from '../support/answering.ts';
+import { listening } from '../support/servers.ts';
 
 export type Answerer = (response: ServerResponse) => void;
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { contentHashOf } from '../../src/cli/runs/applied-before.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 import { read } from './reading.ts';
 
 const line = fc.record({

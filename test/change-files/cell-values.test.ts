@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bareNumber, readPetId } from '../../src/change-files/cell-values.ts';
+import fc from '../support/properties.ts';
 
 const looksRounded = /looks like an id that a spreadsheet rounded/;
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });

@@ -6,7 +6,6 @@ const change = { ...blank, line: 2, petId: 42n, quantity: 7 };
 
 describe('readChanges of a table', () => {
   test.each([
-    ['blanks around quotes', 'petId,quantity\n "42" , "7" \n', change],
     ['ids as formulas', 'petId,quantity\n"=""42""",="7"\n', change],
     ['quantity and delta, one filled in', 'id,qty,delta\n42,,5\n', { ...change, quantity: undefined, delta: 5 }],
     ['an empty formula', 'petId,quantity\n42,"="""""\n', { ...change, quantity: undefined }],
@@ -16,10 +15,8 @@ describe('readChanges of a table', () => {
       { reason: ' a  "b" ', ref: 'x, "y"\r\nz' },
     ],
     ['a guarded formula', `id,qty,reason,ref\n42,7,'=1+1,''-1\n`, { reason: '=1+1', ref: "'-1" }],
-    ['an apostrophe that guards no formula', `id,qty,reason\n42,7,'tis\n`, { reason: "'tis" }],
     ['a text of a thousand characters', `id,qty,reason\n42,7,${'x'.repeat(1000)}\n`, { reason: 'x'.repeat(1000) }],
     ['blank columns at the end', 'petId,quantity, ,\n42,7,,\n', change],
-    ['blank cells past the header', 'petId,quantity\n42,7,, \n', change],
     [
       'cells that Excel leaves out',
       'petId,status,expected,quantity,reason\n42,sold,5\n',
@@ -55,18 +52,12 @@ describe('readChanges of a header', () => {
   const known = `the columns are petId, quantity or delta, and optionally ${optional}`;
   test.each([
     ['petId,quantity,expectd', `1 expectd: "expectd" is not a column that petstock knows: did you mean expected?`],
-    ['petId,quantity,Comment', `1 Comment: "Comment" is not a column that petstock knows: did you mean reason?`],
     ['petId,quantity,colour', `1 colour: "colour" is not a column that petstock knows: ${known}`],
-    ['petId quantity,delta', `1 petId quantity: "petId quantity" is not a column that petstock knows: ${known}`],
-    ['petId,quantity,sep=;', `1 sep=;: "sep=;" is not a column that petstock knows: ${known}`],
     ['sep=,petId,quantity', `1 sep=: "sep=" is not a column that petstock knows: ${known}`],
     ['petId,qantity', `1 qantity: "qantity" is not a column that petstock knows: did you mean quantity?`],
-    ['"a,b,c,d";petId;quantity', `1 a,b,c,d: "a,b,c,d" is not a column that petstock knows: ${known}`],
     ['petId,quantity,\x1b[2J', `1 <U+001B>[2J: "<U+001B>[2J" is not a column that petstock knows: ${known}`],
-    ['\uff50,petId,quantity', `1 \uff50: "\uff50" is not a column that petstock knows: ${known}`],
     ['petId,quantity,petId', `1 petId: the column "petId" appears twice`],
     ['petId,quantity,Qty', `1 Qty: the columns "quantity" and "Qty" mean the same. Leave one out`],
-    ['petId,status,status,delta', `1 status: the column "status" appears twice`],
     [
       'quantity,delta',
       '1: there is no column named petId: the first line must name the columns, such as petId,quantity,reason',
@@ -88,12 +79,6 @@ describe('readChanges of a header', () => {
       `2 quantity: "x" is not a quantity: a quantity is a whole number such as 12`,
     ],
     [
-      'misspells all its columns',
-      'petd,qantity\n',
-      '1 petd: "petd" is not a column that petstock knows: did you mean petId?',
-      '1 qantity: "qantity" is not a column that petstock knows: did you mean quantity?',
-    ],
-    [
       'has unknown columns, and lists the known ones once',
       'petId,quantity,colour,size\n',
       `1 colour: "colour" is not a column that petstock knows: ${known}`,
@@ -112,16 +97,12 @@ describe('readChanges of a row', () => {
   test.each([
     ['1.23458E+18,7', `2 petId: 1.23458E+18 ${rounded}`],
     ['"1,23458E+18",7', `2 petId: 1,23458E+18 ${rounded}`],
-    ['1e18,7', `2 petId: 1e18 ${rounded}`],
     ['"=""1.23E+18""",7', `2 petId: 1.23E+18 ${rounded}`],
-    ['12345678901234500000,7', `2 petId: 12345678901234500000 ${rounded}`],
     [
       '9223372036854775808,7',
       `2 petId: "9223372036854775808" is out of range: a pet id lies between -9223372036854775808 and 9223372036854775807 (a program has probably rounded it)`,
     ],
     ['"1,234",7', `2 petId: "1,234" is not a pet id: if 1234 is meant, write it without a separator`],
-    ['sep=;', `2 petId: "sep=;" is not a pet id: a pet id is a whole number such as 42`],
-    ['x,7', `2 petId: "x" is not a pet id: a pet id is a whole number such as 42`],
     [',7', '2 petId: the pet id is missing: if this row is a total, remove it'],
     ['42,"1,800"', `2 qty: "1,800" is not a quantity: if 1800 is meant, write it without a separator`],
     ['42,1.5', `2 qty: "1.5" is not a quantity: a quantity is a whole number such as 12`],
@@ -132,15 +113,10 @@ describe('readChanges of a row', () => {
       '42,+5',
       `2 qty: "+5" is not a quantity: a quantity is the new stock and has no plus sign (a change belongs in delta)`,
     ],
-    ['42,,,five', `2 expected: "five" is not a quantity: a quantity is a whole number such as 12`],
     ['42,5,5', '2: there is both a quantity and a delta. Leave one out'],
     [
       '42,5,,,box of 1,800 pieces',
       '2: the row has 6 cells, but the first row has 5: put quotes around a text with a comma, and write numbers without a comma',
-    ],
-    [
-      '42,5,,,why,,x',
-      '2: the row has 7 cells, but the first row has 5: put quotes around a text with a comma, and write numbers without a comma',
     ],
     ['42,5,,,"a"b,', '2: cell 5 continues after its closing quote: write a quote twice if it belongs to the text'],
     [`42,5,,,${'x'.repeat(1001)}`, '2 reason: the text has 1001 characters: at most 1000 are allowed'],
@@ -161,12 +137,6 @@ describe('readChanges of a row', () => {
       `2 quantity: "x" ${notQuantity}`,
       `2 expected: "y" ${notQuantity}`,
       `3 quantity: "1.5" ${notQuantity}`,
-    ],
-    [
-      'each text that is too long',
-      `petId,quantity,reason\n1,7,${'x'.repeat(1001)}\n2,7,${'x'.repeat(1002)}\n3,7,fine\n`,
-      '2 reason: the text has 1001 characters: at most 1000 are allowed',
-      '3 reason: the text has 1002 characters: at most 1000 are allowed',
     ],
     [
       'a repeated pet, whatever else is wrong',
@@ -211,9 +181,7 @@ describe('readChanges of a broken file', () => {
       '1: the file is all in one column, here "petId quantity"',
     ],
     ['"id;price;pieces"', rows.map((row) => `"${row.replace(',', ';2.5;')}"`), '1: the file is all in one column'],
-    ['"Article; petId"', rows.map((row) => `"${row.replace(',', ';')}"`), '1: the file is all in one column'],
     ['petId;quantity', rows, '2: the file is all in one column'],
-    ['petId,quantity', [...rows, 'Total,60'], '22: this row is a total, not a pet: remove it'],
     ['petId,quantity', [...rows, 'Summe:,"1.060"'], '22: this row is a total, not a pet: remove it'],
   ])('reports the same fault of all rows once: %s', async (header, lines, fault) => {
     expect(await faultsOf(`${[header, ...lines].join('\n')}\n`)).toEqual([expect.stringContaining(fault)]);
@@ -228,11 +196,6 @@ describe('readChanges of a broken file', () => {
       'id,qty,reason\n1,x,"a\nb"\n2,3,"c\n3,4,d\n',
       '2 qty: "x" is not a quantity: a quantity is a whole number such as 12',
       `4: a quote opens here and is never closed: ${open}`,
-    ],
-    [
-      'the line of an open quote in a row of several lines',
-      'id,qty,reason,ref\n1,2,"a\nb","c\n3,4,d\n',
-      `3: a quote opens here and is never closed: ${open}`,
     ],
     [
       'a quote that stays open for a megabyte, and nothing after it',

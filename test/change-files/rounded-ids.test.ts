@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RoundedIds, roundedForms } from '../../src/change-files/rounded-ids.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 
 test.each([
   ['by jq', 675127116845989888n, 675127116845989900n],

@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { visibleWidth } from '../../src/output/text-width.ts';
-import { answering } from '../support/answering.ts';
 import type { RunResult } from '../support/context.ts';
 import { recordRun } from '../support/recorded-runs.ts';
+import { answering } from '../support/servers.ts';
 import { changeFile, openShop, type Shop, type ShopRunOptions, test } from '../support/shop.ts';
 import { stateSql } from '../support/state-sql.ts';
 

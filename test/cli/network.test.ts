@@ -7,9 +7,9 @@ import { describe, expect, test as plain } from 'vitest';
 import { resolveProxy } from '../../src/settings/proxy.ts';
 import { CertificateError } from '../../src/shared/errors.ts';
 import { classifyFailure } from '../../src/writes/classify-failure.ts';
-import { listening } from '../support/answering.ts';
 import { isRoot } from '../support/capabilities.ts';
 import { newFolder } from '../support/new-folder.ts';
+import { listening } from '../support/servers.ts';
 import { openShop, test, withEnv } from '../support/shop.ts';
 import { authorityFile, openClosingPort, openProxy, openTlsFront } from '../support/tls.ts';
 

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { expect, vi } from 'vitest';
-import { listening } from '../support/answering.ts';
-import { createTestPager, type TestPagerOptions } from '../support/pager.ts';
+import { listening } from '../support/servers.ts';
 import { openShop, openShopAnswering, type ShopRunOptions, test } from '../support/shop.ts';
+import { createTestPager, type TestPagerOptions } from './test-pager.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -5,9 +5,7 @@ import type { Context } from '../../src/cli/context.ts';
 import { guardedContext } from '../../src/cli/guarded-context.ts';
 import { bell, harmless, wipeLine } from '../../src/output/terminal.ts';
 import { FailureError } from '../../src/shared/errors.ts';
-import { anyText } from '../support/any-text.ts';
-import { propertyRuns } from '../support/property-runs.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { anyText, propertyRuns } from '../support/properties.ts';
 
 /**
  * Numbers of runs for each of the two places that handle untrusted input. A long run prints its seeds:

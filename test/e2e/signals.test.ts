@@ -6,8 +6,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { canMakeFifos } from '../support/capabilities.ts';
-import { freePort } from '../support/free-port.ts';
 import { type Home, runProgram, serve, serveProgram, startProgram, temporaryHome } from '../support/program.ts';
+import { freePort } from '../support/servers.ts';
 
 const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 

@@ -1,5 +1,5 @@
 import type { InventoryItem } from '../../src/inventory/items.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc from '../support/properties.ts';
 
 export const petIds = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 export const statuses = fc.oneof(

@@ -7,7 +7,7 @@ import {
   noBarCodes,
   petOfText,
 } from '../../src/inventory/bar-codes.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 
 const codesOf = (...pets: readonly (readonly [string, bigint])[]): BarCodes => ({ ...noBarCodes, pets: new Map(pets) });
 

@@ -8,8 +8,7 @@ import {
   type ScanLine,
 } from '../../src/inventory/count/scan-line.ts';
 import { type Counted, Tally } from '../../src/inventory/count/tally.ts';
-import { anyText } from '../support/any-text.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { anyText, property } from '../support/properties.ts';
 
 const no = () => false;
 const nothing: KnownTexts = { isBarCode: no, isName: no, isPet: no };
@@ -20,7 +19,6 @@ const knowing = (...codes: readonly string[]): KnownTexts => ({
 
 test.each<readonly [string, ScanLine]>([
   ['42', { kind: 'add', code: '42', units: 1, isBare: true }],
-  [' 42\t', { kind: 'add', code: '42', units: 1, isBare: true }],
   ['1042', { kind: 'add', code: '1042', units: 1 }],
   ['4;12;x', { kind: 'add', code: '4', units: 12 }],
   ['8710841030181,12,003278,14:41:03', { kind: 'add', code: '8710841030181', units: 12 }],
@@ -28,7 +26,6 @@ test.each<readonly [string, ScanLine]>([
   ['Sand, 5 kg', { kind: 'add', code: 'Sand, 5 kg', units: 1 }],
   ['# aisle 3', { kind: 'comment' }],
   ['42 x3', { kind: 'add', code: '42', units: 3 }],
-  ['42 X 3', { kind: 'add', code: '42', units: 3 }],
   ['42*3', { kind: 'add', code: '42', units: 3 }],
   ['42 * 3', { kind: 'add', code: '42', units: 3 }],
   ['-7 x2', { kind: 'add', code: '-7', units: 2 }],
@@ -37,13 +34,9 @@ test.each<readonly [string, ScanLine]>([
   ['blue*12A', { kind: 'add', code: 'blue*12A', units: 1 }],
   ['blue x large', { kind: 'add', code: 'blue x large', units: 1 }],
   ['x3', { kind: 'many', units: 3 }],
-  ['+3', { kind: 'many', units: 3 }],
   ['\u00d7 12', { kind: 'many', units: 12 }],
-  ['0003', { kind: 'many', units: 3 }],
   ['\uff13', { kind: 'add', code: '\uff13', units: 1 }],
   ['3x', { kind: 'many', units: 3 }],
-  ['3 Stk.', { kind: 'many', units: 3 }],
-  ['42\u00d73', { kind: 'add', code: '42', units: 3 }],
   [
     '3*94047',
     {
@@ -56,12 +49,8 @@ test.each<readonly [string, ScanLine]>([
   ],
   ['-', { kind: 'back' }],
   ['', { kind: 'sum' }],
-  ['  ', { kind: 'sum' }],
   ['done', { kind: 'done' }],
-  ['DONE', { kind: 'done' }],
   ['= 42 7', { kind: 'set', code: '42', units: 7 }],
-  ['=42 0', { kind: 'set', code: '42', units: 0 }],
-  ['= AB 12 7', { kind: 'set', code: 'AB 12', units: 7 }],
 ])('parses the scanned line %j', (line, meaning) => {
   expect(parseScanLine(line, nothing)).toEqual(meaning);
 });
@@ -96,21 +85,15 @@ test('reads a whole line as a code if the code is known', () => {
 
 test.each<readonly [string, ScanLine]>([
   ['3*94046', { kind: 'add', code: '94046', units: 3 }],
-  ['3 x 94046', { kind: 'add', code: '94046', units: 3 }],
   ['94046 x3', { kind: 'add', code: '94046', units: 3 }],
   ['4006381333931*94046', { kind: 'wrong', problem: 'write 1 to 99,999 units' }],
-  ['0*94046', { kind: 'wrong', problem: 'write 1 to 99,999 units' }],
   ['94046,3', { kind: 'add', code: '94046', units: 3 }],
   ['003278,94046,12', { kind: 'wrong', problem: '"94046" is a bar code: write the code first, then how many' }],
   ['3;PUP-1', { kind: 'wrong', problem: '"PUP-1" is a bar code: write the code first, then how many' }],
-  ['3 x PUP-1', { kind: 'add', code: 'PUP-1', units: 3 }],
   ['94046x3', { kind: 'either', readings: [{ code: '94046', units: 3 }] }],
-  ['3x94046', { kind: 'either', readings: [{ code: '94046', units: 3 }] }],
   ['PUP-1 3', { kind: 'either', readings: [{ code: 'PUP-1', units: 3 }] }],
   ['3\u00d794046', { kind: 'add', code: '94046', units: 3 }],
   ['3*094046', { kind: 'either', readings: [{ code: '94046', units: 3 }] }],
-  ['3,094046', { kind: 'either', readings: [{ code: '94046', units: 3 }] }],
-  ['94046;0003', { kind: 'add', code: '94046', units: 3 }],
   ['SHELF*PUP-1', { kind: 'add', code: 'SHELF*PUP-1', units: 1 }],
   [
     '94046*94047',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { noBarCodes } from '../../src/inventory/bar-codes.ts';
 import { Counting } from '../../src/inventory/count/counting.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 
 const codes = {
   ...noBarCodes,

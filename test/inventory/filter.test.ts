@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type FilterCriteria, meets } from '../../src/inventory/filter.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 import { itemLists, petIds, statuses } from './arbitraries.ts';
 
 const item = { petId: 9007199254740993n, quantity: 5, status: 'available' };

@@ -1,8 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { addDelta, parseDelta, parsePetId, parseQuantity } from '../../src/inventory/items.ts';
 import { quoted } from '../../src/shared/parsed.ts';
-import { anyText } from '../support/any-text.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { anyText, property } from '../support/properties.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
@@ -29,14 +28,12 @@ const outOfRange = 'is out of range: a quantity lies between -9007199254740991 a
 
 const refusals: readonly (readonly [Parser, string, string | RegExp])[] = [
   ['parsePetId', '', `the pet id is empty: ${number}`],
-  ['parsePetId', ' \t', `the pet id is empty: ${number}`],
   ...['1.5', '0x10', '--7', '1_000'].map(
     (text) => ['parsePetId', text, `"${text}" is not a pet id: ${number}`] as const,
   ),
   ['parsePetId', '１', '"１" is not a pet id: use the digits 0 to 9'],
   ['parsePetId', '+7', `"+7" is not a pet id: leave out the plus sign (${number})`],
   ['parsePetId', ' 7', '" 7" is not a pet id: leave out the white space around it'],
-  ['parsePetId', '7\n', '"7<U+000A>" is not a pet id: leave out the white space around it'],
   ['parsePetId', '-0', '"-0" is not a pet id: zero has no sign, write 0'],
   ['parsePetId', '1e3', `"1e3" is not a pet id: write out every digit (${number})`],
   ...['1,234', '+1,234', '-1,234'].map((text) => {
@@ -60,7 +57,6 @@ const refusals: readonly (readonly [Parser, string, string | RegExp])[] = [
     return ['parseQuantity', text, new RegExp(`${outOfRange}$`)] as const;
   }),
   ['parseQuantity', '+5', '"+5" is not a quantity: leave out the plus sign (a quantity is a whole number such as 12)'],
-  ['parseQuantity', '+1,200', '"+1,200" is not a quantity: if 1200 is meant, write it without a separator'],
   ['parseDelta', '-0', /zero/],
   ['parseDelta', '9007199254740992', /range/],
   ['parseDelta', '\u22125', '"\u22125" is not a change: write its minus sign as "-"'],
@@ -120,7 +116,6 @@ test.each([
   ['\x1b[31m\r\n', '"<U+001B>[31m<U+000D><U+000A>"'],
   ['\u202egnp', '"<U+202E>gnp"'],
   ['4\u200b2', '"4<U+200B>2"'],
-  ['\ufeff1\u00a0\u00ad2', '"<U+FEFF>1<U+00A0><U+00AD>2"'],
   ['👩‍👧 ❤️', '"👩‍👧 ❤️"'],
   ['a\u200db', '"a<U+200D>b"'],
   ['x'.repeat(40), `"${'x'.repeat(40)}"`],
@@ -130,15 +125,12 @@ test.each([
 
 test.each([
   ['1,200', 'if 1200 is meant, write it without a separator'],
-  ['-1.200', 'if -1200 is meant, write it without a separator'],
   ['1 234 567', 'if 1234567 is meant, write it without a separator'],
   ['12.0', 'write 12, without decimals'],
   ['10.000', 'it may mean 10 or 10000. Write one of these'],
   ['-1,000', 'it may mean -1 or -1000. Write one of these'],
   ['10,000.00', 'write 10000, without decimals'],
-  ['1.200,00', 'write 1200, without decimals'],
   ['1\u200b2', "remove U+200B, which can't be seen"],
-  ['12,00', 'write 12, without decimals'],
 ])('explains how to write a quantity or delta that has separators or decimals: %s', (text, advice) => {
   expect(parseQuantity(text)).toEqual({ ok: false, problem: `${quoted(text)} is not a quantity: ${advice}` });
   expect(parseDelta(text)).toEqual({ ok: false, problem: `${quoted(text)} is not a change: ${advice}` });

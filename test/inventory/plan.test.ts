@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { BulkRow, Change } from '../../src/inventory/change.ts';
 import { grouped } from '../../src/inventory/items.ts';
 import { guardProblems, planChanges, planTotals } from '../../src/inventory/plan.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 
 const stock = new Map([
   [42n, 7],

@@ -3,7 +3,7 @@ import { type FieldName, fieldNames } from '../../src/inventory/item-fields.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { sortItems } from '../../src/inventory/sort.ts';
 import { compareStatuses } from '../../src/inventory/statuses.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 import { itemLists } from './arbitraries.ts';
 import { batchesOf, itemsOf } from './batches.ts';
 
@@ -49,7 +49,7 @@ property(
   },
 );
 
-test.each(['none', 0, 3, 5000] as const)('sorts many items (limit: %s)', async (given) => {
+test.each(['none', 3] as const)('sorts many items (limit: %s)', async (given) => {
   const limit = given === 'none' ? undefined : given;
   const items = Array.from({ length: 70_000 }, (_, index) => ({
     petId: BigInt(index),

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import type { ComparedField } from '../../src/inventory/item-fields.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { type Difference, StockList } from '../../src/inventory/stock-list.ts';
-import { propertyRuns } from '../support/property-runs.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { propertyRuns } from '../support/properties.ts';
 import { batchesOf } from './batches.ts';
 
 /** Ids that are close to each other where digits could be lost. */
@@ -28,7 +27,7 @@ test('finds the same differences as a naive model, whatever the order of the lis
       const found = [...StockList.differences(await listOf(left), await listOf(right), only)].flat();
       expect(found).toEqual(naive(left, right, only));
     }),
-    propertyRuns(250),
+    propertyRuns(100),
   );
 });
 
@@ -42,7 +41,7 @@ test('orders ids as bigints, and finds a repeated id', () => {
       expect(repeated === undefined).toBe(new Set(inOrder).size === list.size);
       expect(repeated).toBe(inOrder.find((petId, at) => petId === inOrder[at + 1]));
     }),
-    propertyRuns(250),
+    propertyRuns(100),
   );
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { summarize } from '../../src/inventory/summary.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 import { itemLists } from './arbitraries.ts';
 import { batchesOf } from './batches.ts';
 

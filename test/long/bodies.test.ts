@@ -3,7 +3,7 @@ import { createServer as createTcpServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { listening } from '../support/answering.ts';
+import { listening } from '../support/servers.ts';
 import { errorJson, openShop, type ShopRunOptions, sent } from '../support/shop.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

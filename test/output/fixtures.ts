@@ -1,7 +1,6 @@
 import type { BulkRow } from '../../src/inventory/change.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
-import { anyText } from '../support/any-text.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { anyText } from '../support/properties.ts';
 
 export const stock: readonly InventoryItem[] = [
   { petId: 1n, quantity: 12, status: 'available' },

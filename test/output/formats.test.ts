@@ -5,7 +5,7 @@ import { inventoryItemView } from '../../src/output/inventory-view.ts';
 import { exactJson } from '../../src/output/json-format.ts';
 import type { Format, Row, View } from '../../src/output/view.ts';
 import { JsonNumber, parseJson } from '../../src/shared/json.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 import { largeStock, rowLists } from './fixtures.ts';
 import { itemsView, type RenderTestOptions, render, renderPieces, rowsView } from './render.ts';
 

@@ -3,7 +3,7 @@ import { errorJson, errorText } from '../../src/output/error-text.ts';
 import { createPaint, plainPaint } from '../../src/output/terminal.ts';
 import { barred, messageLines, visibleWidth } from '../../src/output/text-width.ts';
 import { NotFoundError, PartialError, UsageError } from '../../src/shared/errors.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 import { visible } from './render.ts';
 
 test('writes an error on one or two lines without control characters', async () => {

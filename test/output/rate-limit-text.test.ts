@@ -7,7 +7,7 @@ import {
   rateLimitLine,
 } from '../../src/output/rate-limit-text.ts';
 import { formatDuration, roughDuration, shortTime } from '../../src/output/time.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 import { render, visible } from './render.ts';
 
 test.each([

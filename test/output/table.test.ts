@@ -8,7 +8,7 @@ import { createPaint, plainPaint } from '../../src/output/terminal.ts';
 import { visibleWidth } from '../../src/output/text-width.ts';
 import type { Column, Row, View } from '../../src/output/view.ts';
 import { itemLists } from '../inventory/arbitraries.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 import { largeStock, stock } from './fixtures.ts';
 import { itemsView, type RenderTestOptions, render, renderPieces, rowsView, visible } from './render.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { createPaint } from '../../src/output/terminal.ts';
 import { padEnd, padStart, truncate, visibleWidth, wrap } from '../../src/output/text-width.ts';
 import { singleLine, stripControls, stripControlsFromBody } from '../../src/shared/sanitize.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 
 describe('stripControls', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseDate, parseHttpDate, parseRateLimit, parseRetryAfter } from '../../src/rate-limit/headers.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 
 const now = Date.UTC(2026, 0, 15, 12, 0, 20);
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { emptyState, type KeyState } from '../../src/rate-limit/key-state.ts';
 import { currentGate, estimate, knownLimits, type LimitSummary } from '../../src/rate-limit/known-limits.ts';
 import { bulkReserve } from '../../src/rate-limit/rules.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 import { simulate as run } from './simulation.ts';
 
 const now = Date.UTC(2026, 0, 15, 12, 0, 20);

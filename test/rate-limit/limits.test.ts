@@ -8,7 +8,7 @@ import { PermitExpiredError, type ResponseHead, releaseAll } from '../../src/rat
 import { RateLimitedError } from '../../src/shared/errors.ts';
 import { openSqlite } from '../../src/state/sqlite.ts';
 import { newFolder } from '../support/new-folder.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 import { createRig, known, ok, refused, told, unaborted } from './rig.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 

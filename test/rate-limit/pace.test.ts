@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Pace } from '../../src/rate-limit/pace.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 
 const minute = 60_000;
 const day = 86_400_000;

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { PermitCount } from '../../src/rate-limit/permits.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc from '../support/properties.ts';
 import type { Refusal, SimulatedService, SimulatedServiceOptions } from './simulated-service.ts';
 
 /** A process to simulate. Times are milliseconds since the simulation began. */

@@ -1,6 +1,6 @@
 import { describe, expect, vi } from 'vitest';
 import type { PermitCount } from '../../src/rate-limit/permits.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 import { expectNoRefusals, integer, noon, type Outcome, type ProcessPlan, pairs, type Scenario } from './scenario.ts';
 import type { SimulatedStores } from './simulated-stores.ts';
 import { simulate } from './simulation.ts';

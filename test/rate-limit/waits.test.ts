@@ -9,7 +9,7 @@ import {
   waitBeforeRetry,
   withJitter,
 } from '../../src/rate-limit/waits.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 
 const requests: readonly RequestKind[] = ['read', 'write', 'other'];
 

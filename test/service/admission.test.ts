@@ -8,7 +8,7 @@ import {
   UNUSED,
   windowAt,
 } from '../../src/service/limits/admission.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 import { NOON } from './support.ts';
 
 interface Decision {

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { openApiDocument } from '../../src/service/index.ts';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { propertyRuns } from '../support/properties.ts';
 import { CASES, type Case } from './conformance-cases.ts';
 import { breach, ofHttp } from './contract.ts';
 import { type Answer, outcome, rate, start, type TestService, temporaryFile, test } from './support.ts';
@@ -161,7 +161,7 @@ test('answers any request with the common headers, and never with 500', async ()
     if (isError)
       expect(answer.json).toEqual({ code: expect.any(String), message: expect.any(String), status: answer.status });
   });
-  await fc.assert(property, { numRuns: 100 });
+  await fc.assert(property, propertyRuns(50));
   expect((await service.get('/inventory')).json).toHaveLength(24);
 });
 

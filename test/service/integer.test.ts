@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { exactInt64 } from '../../src/service/values.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseBaseUrl, serviceNameOf } from '../../src/settings/key-and-url.ts';
-import { anyText } from '../support/any-text.ts';
-import { propertyRuns } from '../support/property-runs.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { anyText, property, propertyRuns } from '../support/properties.ts';
 
 test.each([
   ['https://stock.example.com/v1', 'https://stock.example.com/v1'],
@@ -55,7 +53,7 @@ const text = fc.oneof(more, fc.string(), url);
 property(
   'accepts only https or loopback URLs that end in /v1, and accepts its own result again',
   [text],
-  propertyRuns(400),
+  propertyRuns(150),
   (candidate) => {
     const parsed = parseBaseUrl(candidate);
     if (!parsed.ok) return;

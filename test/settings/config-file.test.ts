@@ -8,7 +8,7 @@ import { setKey, setSetting, setUrl, unsetKey, unsetUrl } from '../../src/settin
 import { FailureError, UsageError } from '../../src/shared/errors.ts';
 import { bundled } from '../support/bundled.ts';
 import { newFolder, test } from '../support/new-folder.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 
 /** For a longer test: `PETSTOCK_WRITERS=8 PETSTOCK_ROUNDS=50`. */
 const writersAtOnce = Number(process.env.PETSTOCK_WRITERS ?? 3);

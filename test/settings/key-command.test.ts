@@ -6,7 +6,7 @@ import { absoluteShellCommand, parseCommandLine } from '../../src/settings/comma
 import { configFile, readConfig } from '../../src/settings/config-file.ts';
 import { withoutSecrets } from '../../src/settings/variables.ts';
 import { InterruptedError } from '../../src/shared/errors.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 import { openShop, test as shopTest, withEnv } from '../support/shop.ts';
 
 /** Opens a shop whose key is in no variable, with a folder of programs that may print the key. */

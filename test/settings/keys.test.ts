@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { maskKey, parseKey } from '../../src/settings/key-and-url.ts';
-import { anyText } from '../support/any-text.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { anyText, property } from '../support/properties.ts';
 
 test.each([
   ['psk_abcdef', 'psk_abcdef'],

@@ -3,7 +3,7 @@ import { startService } from '../../src/service/index.ts';
 import { configOf, readConfig } from '../../src/settings/config-file.ts';
 import { targetWords } from '../../src/shared/hint.ts';
 import { targetName } from '../../src/shared/target.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 import { changeFile, openShop, test as shopTest } from '../support/shop.ts';
 
 const northKey = 'psk_northnorthnorth1';
@@ -154,7 +154,7 @@ describe('--store', () => {
   property(
     'keeps each store independent of the others, whatever is edited',
     [fc.array(edit, { maxLength: 6 })],
-    { numRuns: Number(process.env.PETSTOCK_RUNS ?? 15) },
+    { numRuns: Number(process.env.PETSTOCK_RUNS ?? 6) },
     async (edits) => {
       const shop = await openShop();
       const model = new Map<string, string | undefined>();

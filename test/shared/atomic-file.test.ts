@@ -1,13 +1,26 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test as plain } from 'vitest';
 import { createFileAtomically, type DiskSync, syncPath, writeFileAtomically } from '../../src/shared/atomic-file.ts';
 import { FailureError } from '../../src/shared/errors.ts';
 import { canMakeFifos, hasFullDevice } from '../support/capabilities.ts';
 import { newFolder } from '../support/new-folder.ts';
-import { withFsync } from '../support/with-fsync.ts';
+
+/** Replaces `fs.fsync` while the work is done. */
+async function withFsync(fsync: (descriptor: number, done: fs.NoParamCallback) => void, work: () => Promise<unknown>) {
+  const real = fs.fsync;
+  fs.fsync = fsync as typeof fs.fsync;
+  syncBuiltinESMExports();
+  try {
+    await work();
+  } finally {
+    fs.fsync = real;
+    syncBuiltinESMExports();
+  }
+}
 
 /** Creates a folder, and functions that take the names of files in it. */
 function openFolder() {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { driverOptions, mayGoWithout, serversOf, tlsOptions } from '../../src/state/database-driver.ts';
 import { maskDatabaseUrl, parseDatabaseUrl, withAbsoluteFiles } from '../../src/shared/database-url.ts';
 import { newFolder } from '../support/new-folder.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 
 const read = (text: string) => {
   const parsed = parseDatabaseUrl(text);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { didYouMean, editDistance, nearest } from '../../src/shared/did-you-mean.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 
 const environments = ['staging', 'production', 'sandbox'] as const;
 const settings = ['default-env', 'confirm', 'low-stock', 'max-changes', 'max-zero', 'output'] as const;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'vitest';
 import { fileOperand, petstock, shellWord } from '../../src/shared/hint.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc from '../support/properties.ts';
 import { test } from '../support/shop.ts';
 
 test.each([

@@ -2,8 +2,7 @@ import { parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { exactJson } from '../../src/output/json-format.ts';
 import { isJsonObject, JsonNumber, parseJson, TooManyValues, toInteger } from '../../src/shared/json.ts';
-import { propertyRuns } from '../support/property-runs.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property, propertyRuns } from '../support/properties.ts';
 
 describe('toInteger', () => {
   test.each([
@@ -94,7 +93,7 @@ describe('parseJson', () => {
     }
   };
 
-  property('reads or rejects any text like lossless-json', [texts], propertyRuns(400), (text) => {
+  property('reads or rejects any text like lossless-json', [texts], propertyRuns(200), (text) => {
     expect(readBy(parseJson, text)).toBe(
       readBy((json) => parse(json, undefined, (digits) => new JsonNumber(digits)), text),
     );

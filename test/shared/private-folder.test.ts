@@ -6,7 +6,7 @@ import { FailureError } from '../../src/shared/errors.ts';
 import { makePrivateFolder, requirePrivateFolder } from '../../src/shared/private-files.ts';
 import { isRoot } from '../support/capabilities.ts';
 import { newFolder } from '../support/new-folder.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 
 const modeOf = (path: string) => fs.statSync(path).mode & 0o7777;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { redactorOf } from '../../src/shared/redact.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/properties.ts';
 
 test.each([
   ['as it is', 'sk/live+7Fq2~', 'the key sk/live+7Fq2~.'],

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type PrunableRun, removableRuns } from '../../src/state/removable-runs.ts';
+import fc from '../support/properties.ts';
 
 /** Runs of one or two services in their order, each with what it sent; an undo names an earlier run. */
 const histories = fc

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { buffer } from 'node:stream/consumers';
 import type { RunningService } from '../../src/service/index.ts';
 import type { Clock } from '../../src/shared/clock.ts';
-import { portOf } from './answering.ts';
+import { portOf } from './servers.ts';
 
 export type LaggingReplica = Awaited<ReturnType<typeof laggingReplica>>;
 

@@ -5,8 +5,8 @@ import { appendFile, chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promis
 import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { isRoot } from './capabilities.ts';
-import { freePort } from './free-port.ts';
 import { fetchPackage } from './packages.ts';
+import { freePort } from './servers.ts';
 import { foldersOfTests, memory } from './temporary-folder.ts';
 
 export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;

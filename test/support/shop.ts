@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test as plain } from 'vitest';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
 import type { Clock } from '../../src/shared/clock.ts';
-import { answering } from './answering.ts';
 import { createTestClock, type TestClock } from './clock.ts';
 import { type RunOptions, type RunResult, runMain } from './context.ts';
 import { newFolder } from './new-folder.ts';
+import { answering } from './servers.ts';
 
 export type ShopOptions = Partial<ServiceOptions>;
 export type ShopRunOptions = Partial<RunOptions>;
@@ -214,4 +214,11 @@ export async function stockOf({ run }: Running): Promise<ReadonlyMap<string, num
     .split('\n')
     .map((line) => line.split('\t'));
   return new Map(rows.map(([petId = '', quantity]) => [petId, Number(quantity)]));
+}
+
+const pet = /(-?\d+)"?[^\d\n-]+(-?\d+)[^\d\n]*?\b(available|pending|sold)\b/g;
+
+/** Returns the pets that an output in any format lists, as `4 39 available`, whatever further fields they have. */
+export function petsIn(stdout: string): string[] {
+  return Array.from(stdout.matchAll(pet), ([, ...values]) => values.join(' '));
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
-import { portOf } from './answering.ts';
+import { portOf } from './servers.ts';
 
 const folder = join(import.meta.dirname, 'certificates');
 // With umask 002, the group may write to the files of a clone, and petstock does not trust a file that others can write

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { portOf } from './answering.ts';
+import { portOf } from './servers.ts';
 
 /**
  * Starts a server that looks like PgBouncer in transaction mode: each client gets its own process id when it connects,

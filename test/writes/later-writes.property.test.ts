@@ -4,8 +4,7 @@ import type { RecordedRow } from '../../src/inventory/run-records.ts';
 import type { OtherWrite } from '../../src/state/open-run.ts';
 import { undoRow } from '../../src/writes/plan-undo.ts';
 import { stepOf, verdictOn } from '../../src/writes/rows.ts';
-import { propertyRuns } from '../support/property-runs.ts';
-import fc, { property } from '../support/seeded-fast-check.ts';
+import fc, { property, propertyRuns } from '../support/properties.ts';
 
 interface Later {
   readonly after: number;
@@ -60,7 +59,7 @@ function rowOf(facts: Pick<RecordedRow, 'before' | 'after' | 'result'>): Recorde
 property(
   'resends a row only if no later run has written the pet',
   [quantity, quantity, fc.constantFrom('never sent', 'lost', 'committed'), laterWrites],
-  propertyRuns(1500),
+  propertyRuns(800),
   (before, after, ours, later) => {
     const { known, stock } = carryOut(ours === 'committed' ? after : before, later);
     const recorded = rowOf({ before, after, result: ours === 'never sent' ? 'pending' : 'unknown' });
@@ -75,7 +74,7 @@ property(
 property(
   "undoes a row only if no later run has changed the pet's stock",
   [quantity, quantity, fc.boolean(), fc.boolean(), laterWrites],
-  propertyRuns(1500),
+  propertyRuns(800),
   (before, after, isCommitted, isKnown, later) => {
     fc.pre(isCommitted || !isKnown);
     const { known, stock } = carryOut(isCommitted ? after : before, later);
@@ -112,7 +111,7 @@ function happen(start: number, events: readonly Event[]) {
 property(
   'reports a sent row as applied only if it was carried out, and always if the next run read it',
   [fc.constantFrom('lost', 'committed'), fc.array(event, { maxLength: 4 })],
-  propertyRuns(1500),
+  propertyRuns(800),
   (ours, events) => {
     // The quantity 500 is one that no other event can lead to.
     const [before, after] = [10, 500];
@@ -128,7 +127,7 @@ property(
 property(
   'judges a delta as applied only if it was carried out, and as unsent only if it was not',
   [fc.integer({ min: 1, max: 3 }), fc.constantFrom('lost', 'committed'), fc.array(event, { maxLength: 4 })],
-  propertyRuns(1500),
+  propertyRuns(800),
   (delta, ours, events) => {
     const [before, after] = [10, 10 + delta];
     const { known, stock } = happen(ours === 'committed' ? after : before, events);

@@ -1,7 +1,6 @@
 import type { InventoryItem } from '../../../src/inventory/items.ts';
 import { petIds } from '../../inventory/arbitraries.ts';
-import { anyText } from '../../support/any-text.ts';
-import fc from '../../support/seeded-fast-check.ts';
+import fc, { anyText } from '../../support/properties.ts';
 
 const spaces = fc.oneof(
   { weight: 6, arbitrary: fc.constant('') },

@@ -28,11 +28,6 @@ describe('an error with --json', () => {
     }
   });
 
-  test('prints the banner and rate limit of a successful command on stderr with --json', async ({ shop }) => {
-    const said = /^▸ staging · .*\nThis can't be undone.*\nRate limit: 999 of 1000 left/;
-    await shop.exits('inventory set 4 1 --json', 0, said);
-  });
-
   test.for([
     ['api GET /nope', 9, 'petstock api --help'],
     // This hint is a command for the shell.
@@ -193,13 +188,6 @@ test("makes the sandbox's key file private again, and warns", async ({ shop }) =
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test('does not report "Nothing was sent" if limits clear or history prune is not confirmed', async ({ shop }) => {
-  await shop.run('inventory list');
-  await shop.exits('limits clear', 2, 'Nothing was cleared. To confirm in advance, add --yes');
-  await shop.run('inventory set 4 1');
-  expect((await shop.run('history prune --before 2030-01-01')).stderr).not.toContain('Nothing was sent');
-});
-
 test("suggests status, then config if the service can't be reached", async ({ shop, till }) => {
   till.service.always('GET', answers(503, {}, ''));
   await till.exits('inventory list', 5, 'Hint: petstock status --env staging\n');
@@ -240,10 +228,4 @@ test('warns about a default-store without settings', async ({ shop }) => {
     expect((await shop.run(`config set default-store ${known}`)).stderr).not.toContain('Warning');
   }
   await shop.exits('config set default-store nroth', 0, 'Did you mean "north"?');
-});
-
-test('prints the rate limit only once in status', async ({ shop }) => {
-  const { stdout, stderr } = await shop.run('status', { terminal: 100, env: { NO_COLOR: '1' } });
-  expect(`${stdout}${stderr}`.match(/rate limit/gi)).toHaveLength(1);
-  expect((await shop.run('status --json')).stderr).toContain('Rate limit: ');
 });

@@ -94,13 +94,6 @@ test.for([
     expect((await shop.exits(`${words} ${format}`, exitCodes.unavailable)).stdout).toBe('');
 });
 
-test('resends a GET after a 500 or a 502', async ({ shop }) => {
-  for (const status of [500, 502]) {
-    shop.service.setFaults([`GET /inventory:first=2:status=${status}`]);
-    expect((await shop.exits('inventory get 4', 0)).sent).toEqual(Array(3).fill('GET /v1/inventory'));
-  }
-});
-
 test.for(['inventory set 4 12 --read-first', 'inventory adjust 4 +1', 'inventory count --yes', 'api GET /inventory'])(
   'reports that nothing was written if %s is interrupted while it reads',
   async (command, { shop }) => {

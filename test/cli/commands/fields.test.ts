@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
 import { exactJson } from '../../../src/output/json-format.ts';
-import { petsIn } from '../../support/pets-in.ts';
+import fc, { property } from '../../support/properties.ts';
 import { recordRun } from '../../support/recorded-runs.ts';
-import fc, { property } from '../../support/seeded-fast-check.ts';
-import { changeFile, test } from '../../support/shop.ts';
+import { changeFile, petsIn, test } from '../../support/shop.ts';
 
 const rows = Array.from({ length: 25 }, (_, index) => {
   const petId = BigInt(index + 1);

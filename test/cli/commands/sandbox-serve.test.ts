@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { sqlite } from '../../../src/shared/sqlite-engine.ts';
-import { portOf } from '../../support/answering.ts';
 import { envOf, folderOf, get, served } from '../../support/served-shop.ts';
+import { portOf } from '../../support/servers.ts';
 import { test } from '../../support/shop.ts';
 
 const given = 'a-constant-key-of-ours';

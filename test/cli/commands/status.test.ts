@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { expect } from 'vitest';
-import { answering, listening } from '../../support/answering.ts';
+import { answering, listening } from '../../support/servers.ts';
 import { test } from '../../support/shop.ts';
 
 const down = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };

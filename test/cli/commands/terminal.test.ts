@@ -99,21 +99,6 @@ test('dims the rate limit on a terminal until only a quarter is left', async ({ 
   expect(lines.map((text) => text.includes('\x1b[2mRate limit'))).toEqual([true, true, false]);
 });
 
-test('reports that nothing was written if the service is unreachable', async ({ shop }) => {
-  const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
-  const said = /Error: Can't reach the service at .*\. Nothing was written\.\n/;
-  for (const command of ['set 4 5 --read-first', 'adjust 4 +1'])
-    await shop.exits(`inventory ${command} --retries 0`, 5, said, { env });
-});
-
-test('reports that nothing was written if the daily limit is used up', async () => {
-  const shop = await openShop({ limits: { minute: 60, day: 2 } });
-  for (const _request of [1, 2]) await shop.run('inventory list');
-  const said =
-    /Error: Today's 2 requests are used up\. Nothing was written\. Requests are possible again at [^.]*\d\d:\d\d\.\n/;
-  for (const command of ['set 4 5', 'adjust 4 +1']) await shop.exits(`inventory ${command}`, 6, said);
-});
-
 test("marks the service's words with a bar in a table cell and in a warning", async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
   const { stdout } = await shop.run(`inventory apply ${changeFile(shop, 'petId,quantity\n4,1\n5,2\n')} --yes`, {

@@ -3,8 +3,7 @@ import { completionTable } from '../../../.ci/reference/completion-table.ts';
 import type { TableCommand, Word } from '../../../src/cli/completion/command-table.ts';
 import { complete, type Knowledge } from '../../../src/cli/completion/complete.ts';
 import { fieldNames, shownFields } from '../../../src/inventory/item-fields.ts';
-import { anyText } from '../../support/any-text.ts';
-import fc, { property } from '../../support/seeded-fast-check.ts';
+import fc, { anyText, property } from '../../support/properties.ts';
 
 const table = await completionTable();
 const known: Knowledge = async (what) => [[`a-${what}`, 'something']];

@@ -10,7 +10,7 @@ import {
 } from '../../../src/cli/progress/progress.ts';
 import { plainPaint } from '../../../src/output/terminal.ts';
 import { createVirtualClock, type VirtualClock } from '../../rate-limit/virtual-clock.ts';
-import fc, { property } from '../../support/seeded-fast-check.ts';
+import fc, { property } from '../../support/properties.ts';
 
 let clock: VirtualClock;
 let writes: string[];

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { nameOf } from '../../support/petstock.ts';
-import { andThen, answers, commitThenHang, hang, normally } from '../../support/scripted-actions.ts';
+import { andThen, answers, commitThenHang, normally } from '../../support/scripted-actions.ts';
 import { type Action, type Exchange, tenEach } from '../../support/scripted-service.ts';
 import { killAt, openTill, type Till, test } from '../../support/till.ts';
 
@@ -32,17 +32,6 @@ describe('--resume after later writes', () => {
     expect(stock()).toEqual([70, 60, 10, 10]);
     const rows = (await till.json(`history show ${run} --json`)).rows;
     expect(rows).toMatchObject([{ result: 'applied', before: 10, after: 50, quantity: 50 }, { result: 'applied' }]);
-  });
-
-  test('does not overwrite later writes with an unsent absolute row, even if the stock is equal', async () => {
-    const { till, run, stock } = await killedApply(hang, 'petId,quantity\n1,50\n2,60\n');
-    await all(till, 'inventory adjust 2 +3', 'inventory adjust 2 -3');
-    const later = (await till.history()).slice(0, 2);
-    const resumed = await till.run(`inventory apply --resume ${run} --yes --json`);
-    expect({ code: resumed.code, stock: stock() }).toEqual({ code: 8, stock: [50, 10, 10, 10] });
-    const [, row] = await till.rows(resumed);
-    expect(row?.result).toBe('conflict');
-    expect(later.some((one) => row?.error?.message.includes(nameOf(one)))).toBe(true);
   });
 
   test.for([

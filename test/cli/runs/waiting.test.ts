@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 import { describe, expect } from 'vitest';
-import { portOf } from '../../support/answering.ts';
 import { commitThenDrop, drop, hang, hold } from '../../support/scripted-actions.ts';
 import type { Action } from '../../support/scripted-service.ts';
+import { portOf } from '../../support/servers.ts';
 import { type Till, test } from '../../support/till.ts';
 import { openClosingPort, openTlsFront } from '../../support/tls.ts';
 

@@ -10,7 +10,7 @@ import { type LaggingReplica, laggingReplica } from '../../support/lagging-repli
 import { newFolder } from '../../support/new-folder.ts';
 import type { ListedRun, ShownRow } from '../../support/petstock.ts';
 import { runSql, temporaryDatabase } from '../../support/postgres.ts';
-import fc, { property } from '../../support/seeded-fast-check.ts';
+import fc, { property } from '../../support/properties.ts';
 import {
   changeFile,
   jsonLines,

@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
-import { answering } from '../../../support/answering.ts';
-import { answers } from '../../../support/scripted-actions.ts';
 import type { Action } from '../../../support/scripted-service.ts';
+import { answering } from '../../../support/servers.ts';
 import { errorJson, test as shopTest } from '../../../support/shop.ts';
 import { openTill, test } from '../../../support/till.ts';
 
@@ -49,14 +48,6 @@ shopTest.for([
   const { code, stdout, stderr } = await shop.run(`inventory ${words}`, { env });
   expect({ code, stdout }).toEqual({ code: 8, stdout: expect.stringMatching(printed) });
   expect(stderr).toContain(told);
-});
-
-test('reports a plain set as unknown if it is refused after a 503', async ({ till }) => {
-  till.service.next('PATCH', answers(503), answers(403));
-  const { stderr } = await till.exits('inventory set 1 50 --json', 8);
-  const message = expect.stringMatching(/It is not known whether the stock of pet 1 was set to 50\. .*it was 10/);
-  const hint = expect.stringMatching(/^petstock inventory apply --resume \S+ --env staging$/);
-  expect(errorJson(stderr).error).toMatchObject({ message, hint });
 });
 
 const rows = 'petId,quantity\n1,5\n2,6\n3,7\n';
@@ -109,12 +100,4 @@ test('reports that it rereads the stock of redirected rows', async ({ till: { se
   service.always('PATCH', moved);
   const { stderr } = await run('inventory apply - --yes --concurrency 3 --json', { stdin: rows });
   expect(stderr).toContain('reading the stock.\n');
-});
-
-shopTest('reports a redirect only once if reading the stock back is redirected as well', async ({ shop }) => {
-  const env = { PETSTOCK_URL_STAGING: await answering(307, '', { location: 'http://localhost:1/v1' }) };
-  const told = 'It is not known whether the stock of pet 4 was set to 12';
-  const { stderr } = await shop.exits('inventory set 4 12', 8, told, { env });
-  expect(stderr.match(/redirects/g)).toHaveLength(1);
-  expect(stderr).not.toContain('read back');
 });

@@ -149,19 +149,6 @@ describe('rows that are not written', () => {
     expect(all.report.rows.map(({ result }) => result)).toEqual(['failed', 'applied', 'applied', 'unchanged']);
     expect(all.report.rows[0]?.error).toMatchObject({ status: 400 });
   });
-
-  test('stops apply at once after a 401', async () => {
-    const shop = await openShop({ faults: ['PATCH /inventory/5:status=401'] });
-    const lines = Array.from({ length: 18 }, (_, index) => `${index + 4},${index + 100}`);
-    const result = await apply(shop, `petId,quantity\n${lines.join('\n')}\n`, ['--concurrency', '1']);
-    expect(result).toMatchObject({ code: 8, report: { counts: { applied: 1, notAttempted: 17 } } });
-    expect(result.sent).toHaveLength(3);
-    const message =
-      'This error was requested by a fault.\n1 of 18 changes was written; 17 were not attempted: The service did not accept the key.';
-    expect(errorJson(result.stderr).error).toMatchObject({ code: 'injected_fault', status: 401, message });
-    const first = await apply(shop, 'petId,quantity\n5,100\n6,101\n', ['--concurrency', '1']);
-    expect(first.code).toBe(4);
-  });
 });
 
 describe('--failed-out', () => {
@@ -176,15 +163,6 @@ describe('--failed-out', () => {
     ]);
     expect(await shop.run(`inventory apply ${failed} --yes --failed-out ${failed}`)).toMatchObject({ code: 8 });
     expect(readFileSync(failed, 'utf8').split('\n')).toHaveLength(3);
-  });
-
-  test('empties the --failed-out file if no row failed', async ({ shop }) => {
-    const failed = changeFile(shop, 'petId,quantity\n1,99\n', 'failed.csv');
-    const conflicts = await apply(shop, 'petId,quantity,expected\n4,1,38\n', ['--failed-out', failed, '--force']);
-    expect(conflicts.code).toBe(7);
-    expect(rowsIn(readFileSync(failed, 'utf8'))).toEqual([{ petId: '4', expected: '38', quantity: '1' }]);
-    expect(await apply(shop, 'petId,quantity\n4,39\n', ['--failed-out', failed])).toMatchObject({ code: 0 });
-    expect(readFileSync(failed, 'utf8')).toBe('');
   });
 
   describe.runIf(hasFullDevice)('--failed-out on a full disk', () => {

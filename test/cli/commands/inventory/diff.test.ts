@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished } from 'vitest';
 import { startService } from '../../../../src/service/index.ts';
-import fc from '../../../support/seeded-fast-check.ts';
+import fc from '../../../support/properties.ts';
 import { changeFile, openShop, test as shopTest, withEnv } from '../../../support/shop.ts';
 
 const changedPets = 'petId,quantity,status\n4,37,available\n9007199254740993,0,available\n77,3,pending\n';

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import { petsIn } from '../../../support/pets-in.ts';
-import { test } from '../../../support/shop.ts';
+import { petsIn, test } from '../../../support/shop.ts';
 
 const get = 'GET /v1/inventory';
 const four = '4 39 available';

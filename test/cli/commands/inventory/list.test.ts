@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
-import { petsIn } from '../../../support/pets-in.ts';
-import { test } from '../../../support/shop.ts';
+import { petsIn, test } from '../../../support/shop.ts';
 
 const beyondDoubles = '9007199254740992,9007199254740993,9223372036854775807';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { answering } from '../../../support/answering.ts';
+import { answering } from '../../../support/servers.ts';
 import { openShop } from '../../../support/shop.ts';
 
 const count = 10_000;

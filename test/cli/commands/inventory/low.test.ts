@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import { petsIn } from '../../../support/pets-in.ts';
-import { changeFile, openShop, test } from '../../../support/shop.ts';
+import { changeFile, openShop, petsIn, test } from '../../../support/shop.ts';
 
 /** Opens a shop in which pet 4 has 39 units, pet 5 has 1, pet 7 has 5 and is pending, and pet 8 has 32. */
 async function shopWithLevels() {

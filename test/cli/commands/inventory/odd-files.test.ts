@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
-import { anyText } from '../../../support/any-text.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
-import fc from '../../../support/seeded-fast-check.ts';
+import fc, { anyText, propertyRuns } from '../../../support/properties.ts';
 import { apply, changeFile, openShop, type Shop, test } from '../../../support/shop.ts';
 
 const shopify =
@@ -137,15 +135,5 @@ describe('what petstock writes', () => {
       }),
       propertyRuns(5),
     );
-  });
-
-  test.for([
-    ['a quote around a part', ['"Lucky" rabbit', 'Gecko']],
-    ['quotes over two rows', ['"Lucky', 'Gecko 5"']],
-  ] as const)('loses no pet of its own TSV with %s', async ([, names], { shop }) => {
-    await withNames(shop, names);
-    const { stdout } = await shop.run('inventory list');
-    const { stdout: differences } = await shop.exits('inventory diff - staging -o json', 0, [], { stdin: stdout });
-    expect(JSON.parse(differences)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { LineCutter } from '../../../../../src/cli/commands/inventory/count/lines.ts';
-import fc, { property } from '../../../../support/seeded-fast-check.ts';
+import fc, { property } from '../../../../support/properties.ts';
 import { changeFile, confirming, type Shop, test } from '../../../../support/shop.ts';
 import { count, person, scanFile } from './count-rig.ts';
 

@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { createServer, type OutgoingHttpHeaders } from 'node:http';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /**
@@ -31,4 +32,14 @@ export async function portOf(server: Server): Promise<number> {
     for (const socket of sockets) socket.destroy();
   });
   return (server.address() as AddressInfo).port;
+}
+
+/** Returns a port of loopback at which nobody listens. */
+export async function freePort(): Promise<number> {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
