@@ -60,7 +60,7 @@ test('asks once more if "production" is mistyped', async ({ shop }) => {
   ]);
   const scanned = await applyTyping(shop, 14, 2, '2000000000060', '2000000000077', 'n');
   expect(scanned.asked.at(-1)).toMatch(/^"2000000000077" is not an answer, and was not counted\. Write 2 changes/);
-  const { asked } = await applyTyping(shop, 13, 2, 'no!\x9b2J\u202e', 'nope');
+  const { asked } = await applyTyping(shop, 13, 2, 'no!\x9bJ\u202e', 'nope');
   expect(asked.at(-1)).toMatch(/^"no!" is not production/);
 });
 

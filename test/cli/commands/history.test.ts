@@ -400,7 +400,6 @@ describe('state', () => {
       bytes: expect.any(Number),
       runs: 1,
       rows: 2,
-      warnings: [],
       running: [],
     });
     expect(await shop.run('state check --json')).toMatchObject({ code: 0, stdout: '{"sound":true,"problems":[]}\n' });
