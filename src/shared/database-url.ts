@@ -41,47 +41,23 @@ export type TlsMode = (typeof tlsModes)[number];
 /** Accepted values of `target_session_attrs`. All mean a server that accepts writes, because petstock writes. */
 const writable = ['any', 'read-write', 'primary'];
 
-/** The parameters that petstock understands. */
-const understood = new Set([
-  ...['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'host', 'port', 'user', 'password', 'dbname'],
-  ...['connect_timeout', 'target_session_attrs'],
+/** The parameters that are accepted. The name of an application affects nothing. */
+const accepted = new Set([
+  ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'host', 'port', 'user', 'password', 'dbname'],
+  ...['connect_timeout', 'target_session_attrs', 'application_name'],
 ]);
-
-/** Parameters that affect no guarantee, whatever their value. */
-const ignored = new Set([
-  ...['application_name', 'fallback_application_name', 'client_encoding', 'sslcompression', 'tcp_user_timeout'],
-  ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count'],
-]);
-
-/** Parameters that are accepted with these values only: any other value demands something that petstock does not do. */
-const ignoredValues = new Map<string, readonly string[]>(
-  Object.entries({
-    channel_binding: ['disable', 'prefer'],
-    gssencmode: ['disable', 'prefer'],
-    load_balance_hosts: ['disable'],
-    ssl: ['true'],
-    sslnegotiation: ['postgres'],
-    sslsni: ['1'],
-    uselibpqcompat: ['true'],
-  }),
-);
 
 /**
  * Describes what is wrong with the parameters of a URL, without repeating a value, because it may be a password.
  * Undefined if nothing is.
  */
 function faultOf(search: URLSearchParams): string | undefined {
-  for (const [name, value] of search) {
+  for (const name of search.keys()) {
     const shown = `the parameter "${name.slice(0, 40)}"`;
-    const values = ignoredValues.get(name);
-    if (values === undefined && !understood.has(name) && !ignored.has(name)) return `${shown} is not supported`;
-    if (values !== undefined && !values.includes(value))
-      return `${shown} must be ${values.join(' or ')}, or be left out`;
+    if (!accepted.has(name)) return `${shown} is not supported`;
     if (search.getAll(name).length > 1) return `${shown} appears twice`;
   }
-  return search.has('ssl') && search.has('sslmode')
-    ? 'ssl=true means sslmode=require: leave out one of them'
-    : undefined;
+  return undefined;
 }
 
 /**
@@ -163,8 +139,7 @@ function readTls(
 ): DatabaseTls | string {
   const usual = hosts.every(isThisMachine) ? 'prefer' : 'verify-full';
   const isOfSystem = parameter('sslrootcert') === 'system';
-  const unnamed = parameter('ssl') === undefined ? (isOfSystem ? 'verify-full' : usual) : 'require';
-  const mode = (parameter('sslmode') ?? unnamed).replace(/^allow$/, 'prefer') as TlsMode;
+  const mode = (parameter('sslmode') ?? (isOfSystem ? 'verify-full' : usual)).replace(/^allow$/, 'prefer') as TlsMode;
   const authority = isOfSystem ? undefined : parameter('sslrootcert');
   const [certificate, key] = [parameter('sslcert'), parameter('sslkey')];
   if (!tlsModes.includes(mode)) return `sslmode must be one of ${tlsModes.join(', ')}`;
