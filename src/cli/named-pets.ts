@@ -5,7 +5,7 @@ import { petstock, targetWords, withWords } from '../shared/hint.ts';
 import { quoted } from '../shared/parsed.ts';
 import { isPlainName } from '../shared/sanitize.ts';
 import type { Invocation } from './invocation/invocation.ts';
-import { requireShopCodes } from './shop-codes.ts';
+import { requireCodesFile } from './shop-codes.ts';
 
 type Names = ReadonlyMap<bigint, string>;
 
@@ -24,7 +24,7 @@ export interface UnknownName {
  * @throws UsageError if several pets have the name, if the shop has no names, or if its codes file has errors
  */
 export async function petOfName(invocation: Invocation, text: string): Promise<bigint | UnknownName> {
-  const { names } = await requireShopCodes(invocation, 'A pet name');
+  const { names } = (await requireCodesFile(invocation, 'A pet name')).codes;
   const [petId, ...others] = petsNamed(names, text);
   if (petId === undefined) {
     const near = petsNear(names, text);
@@ -58,7 +58,7 @@ export async function petOfName(invocation: Invocation, text: string): Promise<b
  * @throws UsageError if the shop has no names, or its codes file has errors
  */
 export async function petsOfName(invocation: Invocation, text: string): Promise<ReadonlySet<bigint>> {
-  const { names } = await requireShopCodes(invocation, '--name');
+  const { names } = (await requireCodesFile(invocation, '--name')).codes;
   const found = petsWith(names, text);
   if (found.length === 0) {
     const { question, lines } = nearText(names, petsNear(names, text));

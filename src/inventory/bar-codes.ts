@@ -94,28 +94,3 @@ function articlesOf(codes: BarCodes): ReadonlyMap<string, string> {
   knownArticles.set(codes, articles);
   return articles;
 }
-
-/** Returns the codes as JSON, for `parseBarCodes`. Ids are strings, because JSON.parse would round them. */
-export function barCodesText({ pets, names, lows, units }: BarCodes): string {
-  const text = ([code, petId]: readonly [string, bigint]) => [code, `${petId}`];
-  return JSON.stringify({
-    pets: Array.from(pets, text),
-    names: Array.from(names, ([petId, name]) => [`${petId}`, name]),
-    lows: Array.from(lows, ([petId, low]) => [`${petId}`, low]),
-    units: [...units],
-  });
-}
-
-type StoredCodes = Record<'pets' | 'names', readonly (readonly [string, string])[]> &
-  Record<'lows' | 'units', readonly (readonly [string, number])[]>;
-
-/** Returns the codes that `barCodesText` has encoded. Throws if the text has another structure. */
-export function parseBarCodes(text: string): BarCodes {
-  const { pets, names, lows, units } = JSON.parse(text) as StoredCodes;
-  return {
-    pets: new Map(pets.map(([code, petId]) => [code, BigInt(petId)])),
-    names: new Map(names.map(([petId, name]) => [BigInt(petId), name])),
-    lows: new Map(lows.map(([petId, low]) => [BigInt(petId), low])),
-    units: new Map(units),
-  };
-}

@@ -218,11 +218,10 @@ export const topics = {
           'one SQLite database with the rate limits of each key and the runs of this machine (petstock history list). ' +
           'While it is in use, state.db-wal and state.db-shm belong to it; never copy or remove one of them alone',
         locks: 'files that a process locks while it writes to a service or writes a run; never remove them meanwhile',
-        'codes-*.json': 'the content of a codes file when it was last read',
         written: 'a hash of each file that petstock wrote and replaces without asking as long as it is unchanged',
         'sandbox.db': 'the stock of the sandbox',
         'sandbox.key': 'the key of the sandbox',
-        'sandbox-codes.csv': "the codes and names of the sandbox's pets, once they were changed",
+        'sandbox-codes.csv': "the codes and names of the sandbox's pets",
       },
     },
     'The time before which nothing may be sent with a key is also in gates.ndjson, beside the state. While the state ' +

@@ -1,4 +1,4 @@
-import type { BarCodes, PetNames } from '../../inventory/bar-codes.ts';
+import type { BarCodes } from '../../inventory/bar-codes.ts';
 import type { LowLevels } from '../../inventory/items.ts';
 import { createPaint, type Paint, wantsColor } from '../../output/terminal.ts';
 import type { Format } from '../../output/view.ts';
@@ -37,20 +37,17 @@ export interface Invocation extends ResolvedTarget {
   readonly connections: ServiceConnections;
   /** Whether pets may have names: the setting `codes` is set, or this is the sandbox, which has its own codes. */
   readonly hasCodes: boolean;
+  /** Returns the bar codes, names and levels of the shop, see `openShopCodes`. They are read once. */
+  codes(): Promise<BarCodes | undefined>;
   /**
-   * Returns the bar codes, names and levels of the shop; undefined if none are set, or if the file can't be read or has
-   * errors and was never read before. They are read once.
+   * Returns the levels, and the names if there are any, to show beside the stock. Results for programs have the names
+   * and levels of the setting `codes`, and not the sandbox's own.
+   * @param reader who reads them; default: the one of the result's format
    */
-  shopCodes(): Promise<BarCodes | undefined>;
-  /** Returns the store's own names of pets, for a person to read; undefined if there are none. */
-  petNames(): Promise<PetNames | undefined>;
-  lowLevels(): Promise<LowLevels>;
-  /**
-   * Returns the levels and the names that a result shows beside the stock. Without the setting `codes`, the sandbox has
-   * its own, which only tables and HTML pages show: output for programs then has no names and no levels of single pets.
-   */
-  stockRemarks(): Promise<{ readonly low: LowLevels; readonly names: PetNames | undefined }>;
+  remarks(reader?: 'person'): Promise<{ readonly low: LowLevels; readonly names: Names | undefined }>;
 }
+
+type Names = BarCodes['names'];
 
 /**
  * What a command needs of the configuration:
@@ -135,25 +132,20 @@ export async function openInvocation(
   const base = { context, globals, options, command, configFile, messages, questions };
   const hasHumanReader = stdout.isTerminal && results.format === 'table';
   const connections = new ServiceConnections({ ...base, chosen: resolved, hasHumanReader });
-  let codes: Promise<BarCodes | undefined> | undefined;
+  let opened: Promise<BarCodes | undefined> | undefined;
   const { settings } = resolved.config;
   const hasCodes = settings.codes !== undefined || target.env === 'sandbox';
-  const shopCodes = async () => {
+  const codes = async () => {
     if (!hasCodes) return undefined;
     // Loaded late, because few shops have names.
-    codes ??= import('../shop-codes.ts').then(({ openShopCodes }) => openShopCodes({ ...base, ...resolved }));
-    return codes;
+    opened ??= import('../shop-codes.ts').then(({ openShopCodes }) => openShopCodes({ ...base, ...resolved }));
+    return opened;
   };
-  const petNames = async () => (await shopCodes())?.names;
-  const levelsOf = (known: BarCodes | undefined): LowLevels => {
-    return { standard: settingOf(settings, 'low-stock') ?? 0, own: known?.lows };
+  const isForPerson = results.format === 'table' || results.format === 'html';
+  const remarks = async (reader = isForPerson ? 'person' : 'program') => {
+    const known = reader === 'person' || settings.codes !== undefined ? await codes() : undefined;
+    return { low: { standard: settingOf(settings, 'low-stock') ?? 0, own: known?.lows }, names: known?.names };
   };
-  const lowLevels = async () => levelsOf(await shopCodes());
-  const isForPeople = results.format === 'table' || results.format === 'html';
-  const stockRemarks = async () => {
-    const known = isForPeople || settings.codes !== undefined ? await shopCodes() : undefined;
-    return { low: levelsOf(known), names: known?.names };
-  };
-  const shop = { hasCodes, shopCodes, petNames, lowLevels, stockRemarks };
+  const shop = { hasCodes, codes, remarks };
   return { ...base, ...resolved, target, results, connections, ...shop };
 }

@@ -52,7 +52,7 @@ async function warnBelowZero({ messages }: Invocation, rows: readonly BulkRow[])
  */
 export async function performPlan(access: RunAccess, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
   const { invocation, connection } = access;
-  const names = job.names ?? (await invocation.petNames());
+  const names = job.names ?? (await invocation.remarks('person')).names;
   const hooks = createHooks(access, { ...job, names }, options);
   const { report, execution, error } = await carryOut(connection, job, options, hooks);
   if (options.dryRun) {

@@ -85,7 +85,7 @@ function singleWriteHooks(access: RunAccess, earlier: string | undefined): Singl
       const facts = [...(isLarge(row) ? ['a large change'] : []), ...(earlier === undefined ? [] : [earlier])];
       if (known !== undefined) facts.push('according to the history');
       const asked = { ...row, before: row.before ?? known };
-      const names = await access.invocation.petNames();
+      const { names } = await access.invocation.remarks('person');
       const { planQuestion } = await import('../../output/preview.ts');
       await questions.confirm(planQuestion([asked], target, { verb: 'Write', facts }, names));
     },
@@ -119,7 +119,7 @@ async function printItem(
   const [row] = report.rows;
   if (item === undefined || row === undefined || !['applied', 'unchanged', 'differs'].includes(row.result)) return;
   await check(item);
-  const remarks = await invocation.stockRemarks();
+  const remarks = await invocation.remarks();
   // After a lost response the item was read, and may have a later stock.
   const shown = row.result === 'differs' ? item : { ...item, quantity: row.after ?? item.quantity };
   const view = inventoryItemView(shown, { ...remarks, before: row.before, run: report.run ?? undefined });

@@ -48,7 +48,8 @@ const maxCode = 200;
 /** Matches lines with a special meaning. A code can't be one of them. */
 const commands = /^(?:-|done|=.*|\d+(?:\s+x|\s*[*\u00d7])\s*\d+)?$/is;
 /** Matches how many without a code: `x3`, `+3`, `0003`, `3 pcs`. */
-const manyOnly = /^(?:[x\u00d7*+]\s*(\d{1,5})|0+(\d{1,3})|(\d{1,3})(?:[x\u00d7+.-]| ?(?:stk|pcs?|pieces?|units?)\.?))$/iu;
+const manyOnly =
+  /^(?:[x\u00d7*+]\s*(\d{1,5})|0+(\d{1,3})|(\d{1,3})(?:[x\u00d7+.-]| ?(?:stk|pcs?|pieces?|units?)\.?))$/iu;
 /** From this number on, `3*12345` may also be three of a code that is not known. */
 const leastCode = 10_000;
 /** Matches a GS1 code, which begins with at least 16 digits for a product or delivery. GS separates its fields. */

@@ -13,7 +13,7 @@ import { exportFormat } from '../export-format.ts';
 import { known, listOf, wholeNumber } from '../kinds.ts';
 import { chosenPets } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
-import { periodOf, withNames } from './selection.ts';
+import { periodOf } from './selection.ts';
 
 export const historyExportCommand = define({
   summary: 'write every row of every run as NDJSON',
@@ -42,8 +42,7 @@ export const historyExportCommand = define({
     ['petstock history export --after 1200', 'rows since the last export'],
     [`petstock history export | grep '"petId":4,'`, 'every write to one pet'],
   ],
-  run: async (given, options, file = '-') => {
-    const invocation = await withNames(given, options);
+  run: async (invocation, options, file = '-') => {
     const { context, globals } = invocation;
     const filter: SettledFilter = {
       ...namedTarget(invocation),

@@ -1,4 +1,3 @@
-import { mayBeName } from '../../../inventory/pet-names.ts';
 import type { RunFilter, RunRecord } from '../../../inventory/run-records.ts';
 import { localMinute } from '../../../output/time.ts';
 import { NotFoundError, UsageError } from '../../../shared/errors.ts';
@@ -27,29 +26,6 @@ export function namedTargetText(invocation: Invocation): string {
 export function periodText({ since, until }: Pick<RunFilter, 'since' | 'until'>): string {
   const from = since === undefined ? '' : ` from ${localMinute(since)}`;
   return `${from || ' from the first run'} ${until === undefined ? 'until now' : `to ${localMinute(until)}`}`;
-}
-
-/**
- * Returns the invocation that resolves the name in `--pet`. If neither a codes file nor a target is set,
- * only the sandbox's own pets have names, so the invocation is then for the sandbox.
- */
-export async function withNames(
-  invocation: Invocation,
-  { pet }: { readonly pet?: readonly string[] | undefined },
-): Promise<Invocation> {
-  const { config, globals, messages } = invocation;
-  const hasName = pet?.some(mayBeName) === true;
-  if (!hasName || config.settings.codes !== undefined || isNarrowed(invocation)) return invocation;
-  await messages.note('Without the setting codes, only pets of the sandbox have names, so only its runs are searched.');
-  const env = 'sandbox';
-  const { openShopCodes } = await import('../../shop-codes.ts');
-  const practice = { ...invocation, environment: { ...invocation.environment, value: env } as const };
-  const shopCodes = () => openShopCodes(practice);
-  const petNames = async () => (await shopCodes())?.names;
-  return {
-    ...practice,
-    ...{ globals: { ...globals, env }, target: { env, store: undefined }, hasCodes: true, shopCodes, petNames },
-  };
 }
 
 /**

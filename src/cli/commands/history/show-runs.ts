@@ -18,7 +18,7 @@ import { existingState, sharedStateOf } from '../../invocation/state-access.ts';
 import { define, type OptionsOf, optionRows } from '../command.ts';
 import { fieldsOptionOf, known, listOf, oneOf, wholeNumber } from '../kinds.ts';
 import { chosenPets } from '../option-values.ts';
-import { findRun, namedTargetText, periodOf, periodText, withNames } from './selection.ts';
+import { findRun, namedTargetText, periodOf, periodText } from './selection.ts';
 
 const maxShown = 20;
 
@@ -48,8 +48,7 @@ export const historyListCommand = define({
     ['petstock history list --env production --json'],
     ['petstock history list --since 7d -o html > week.html', 'a page to print'],
   ],
-  run: async function* (given, options) {
-    const invocation = await withNames(given, options);
+  run: async function* (invocation, options) {
     const { context, messages } = invocation;
     const filter = await filterOf(invocation, options);
     const chosen = options.limit;
@@ -184,7 +183,7 @@ async function warnIfUnclear({ messages }: Invocation, history: History, run: Ru
  * only the sandbox's pets have names, so it is also undefined unless all shown runs are the sandbox's.
  * @param env the environment of all shown runs; undefined if they may differ
  */
-async function shownNames({ results, petNames, config }: Invocation, env: string | undefined) {
+async function shownNames({ results, remarks, config }: Invocation, env: string | undefined) {
   const mayHaveNames = config.settings.codes !== undefined || env === 'sandbox';
-  return mayHaveNames && ['table', 'html'].includes(results.format) ? petNames() : undefined;
+  return mayHaveNames && ['table', 'html'].includes(results.format) ? (await remarks('person')).names : undefined;
 }

@@ -134,8 +134,8 @@ async function readUndoneRows(history: History, undone: string, period: Period, 
  * Adds the names of the pets, and their last stock in the history. If the setting codes is not set, only the sandbox's
  * pets have names.
  */
-async function withKnown({ petNames, config }: Invocation, history: History, totals: readonly PetTotals[]) {
-  const names = await petNames();
+async function withKnown({ remarks, config }: Invocation, history: History, totals: readonly PetTotals[]) {
+  const { names } = await remarks('person');
   const known: ShownTotals[] = [];
   for (const service of new Set(totals.map((each) => each.service))) {
     const own = totals.filter((each) => each.service === service);

@@ -154,7 +154,7 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
     reason === undefined && ref === undefined
       ? changes
       : changes.map((change) => ({ ...change, reason: change.reason ?? reason, ref: change.ref ?? ref }));
-  const names = (await invocation.shopCodes())?.names;
+  const { names } = await invocation.remarks('person');
   const before = new AppliedBefore(access, noted, {
     ...{ file, again, skipApplied, dryRun: options.dryRun, names },
     skipCommand: () => petstock`${applyCommand(invocation, file, { skipApplied: true })}`,

@@ -4,7 +4,7 @@ import type { Column, Row } from '../../../output/view.ts';
 import { recordView } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { capitalized } from '../../../shared/parsed.ts';
-import { addCodes, requireCodesNow, requireShopCodes } from '../../shop-codes.ts';
+import { addCodes, requireCodesFile } from '../../shop-codes.ts';
 import { type Command, define } from '../command.ts';
 import { fieldsOption, files } from '../kinds.ts';
 import { petIdOf } from '../option-values.ts';
@@ -27,7 +27,7 @@ const add = define({
     if (problem !== undefined) throw new UsageError(capitalized(problem));
     const petId = await petIdOf(invocation, pet);
     const { messages, context } = invocation;
-    const { file, codes } = await requireCodesNow(invocation, 'codes add', options.codes);
+    const { file, codes } = await requireCodesFile(invocation, 'codes add', options.codes);
     const [added] = await addCodes(file, [{ code, petId, name: name?.trim() }], context);
     if (added === undefined) await messages.note(`${code} is already in ${file}, for pet ${petId}.`);
     else if (added.code === '') await messages.note(`Added the name of pet ${petId} to ${file}.`);
@@ -66,11 +66,7 @@ const list = define({
   options: [fieldsOption],
   examples: [['petstock inventory codes list'], ['petstock inventory codes list -o csv']],
   run: async function* (invocation) {
-    // If the file is gone, other commands use a cached copy; this one fails.
-    const isOwn = invocation.config.settings.codes !== undefined;
-    const { pets, names, lows, units } = isOwn
-      ? (await requireCodesNow(invocation, 'codes list')).codes
-      : await requireShopCodes(invocation, 'codes list');
+    const { pets, names, lows, units } = (await requireCodesFile(invocation, 'codes list')).codes;
     const coded = new Set(pets.values());
     const about = (petId: bigint) => ({ petId, name: names.get(petId) ?? null, low: lows.get(petId) ?? null });
     const uncoded = [...new Set([...names.keys(), ...lows.keys()])].filter((petId) => !coded.has(petId));

@@ -94,7 +94,7 @@ async function* diff(
   const { readSide } = await import('./read-side.ts');
   const { differencesView } = await import('../../../output/difference-view.ts');
   const [leftTitle, rightTitle] = titlesOf(leftSide, rightSide);
-  const { names } = await invocation.stockRemarks();
+  const { names } = await invocation.remarks();
   const viewOptions = { left: leftTitle, right: rightTitle, names };
   await invocation.results.requireFields(differencesView([], viewOptions));
   const targets = [leftSide, rightSide].flatMap((side) => (side.kind === 'environment' ? [side.target] : []));

@@ -41,7 +41,7 @@ export const exportCommand = define({
     const { globals, target } = invocation;
     const { spreadsheet = false, force = false } = flags;
     // The sandbox's own names are included only with `--spreadsheet`, or on a terminal without `-o`.
-    const names = spreadsheet ? await invocation.petNames() : (await invocation.stockRemarks()).names;
+    const { names } = await invocation.remarks(spreadsheet ? 'person' : undefined);
     const rows = exportRows(stock, names, counts);
     const forReader = readerColumns(names !== undefined);
     const columns = plainColumns(['petId', ...forReader, 'expected', 'quantity', 'reason', 'ref']);

@@ -30,7 +30,7 @@ export const getCommand = define({
         hint: 'petstock inventory get --help',
       });
     }
-    const options = await invocation.stockRemarks();
+    const options = await invocation.remarks();
     await invocation.results.requireFields(inventoryListView([], options));
     const { client } = await invocation.connections.connectToRead();
     const asked = new Set(petIds);

@@ -52,9 +52,9 @@ export const listCommand = define({
     const { petIds, errors } = await petIdsOf(invocation, options.pet ?? [], { what: '--pet' });
     const selection = parseSelection(options, options.pet && new Set(petIds));
     const named = options.name === undefined ? [] : [{ petIds: await chosenPets(invocation, { name: options.name }) }];
-    const remarks = await invocation.stockRemarks();
+    const remarks = await invocation.remarks();
     // With `--fields`, formats for programs also have the names of the sandbox.
-    const names = options.fields === undefined ? remarks.names : await invocation.petNames();
+    const { names } = options.fields === undefined ? remarks : await invocation.remarks('person');
     const shown = { low: remarks.low, names };
     await invocation.results.requireFields(inventoryListView([], shown));
     const { client } = await invocation.connections.connectToRead();

@@ -42,7 +42,7 @@ const maxNamed = 20;
  */
 export async function* watchChanges(invocation: Invocation, options: WatchOptions): AsyncGenerator<WatchReading> {
   const watch = new Watch(invocation, options);
-  const isWanted = createChangeFilter(options, await invocation.lowLevels());
+  const isWanted = createChangeFilter(options, (await invocation.remarks('person')).low);
   for (;;) {
     const isPresent = !watch.hasBegun;
     const batches = await watch.poll();

@@ -75,7 +75,7 @@ function secondsOf(option: string, text: string | undefined): number | undefined
  */
 async function runWatch(invocation: Invocation, format: Format, options: WatchOptions): Promise<void> {
   const { results, context } = invocation;
-  const { low, names } = await invocation.stockRemarks();
+  const { low, names } = await invocation.remarks();
   const noChanges = seenChangesView({ at: 0, changes: [], isPresent: false, longestId: 0n }, names);
   await results.requireFields(noChanges);
   await invocation.connections.connectToRead({ bulk: true });

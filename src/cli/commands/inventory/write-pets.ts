@@ -113,7 +113,7 @@ async function appliedBefore(invocation: Invocation, change: Change, { again = f
   if (change.delta === undefined || change.ref === undefined) return undefined;
   const { AppliedBefore } = await import('../../runs/applied-before.ts');
   const access = { invocation, connection: await invocation.connections.connect({ writes: true }) };
-  const names = (await invocation.shopCodes())?.names;
+  const { names } = await invocation.remarks('person');
   const before = new AppliedBefore(access, [change], { file: undefined, again, skipApplied: false, dryRun, names });
   return before.check([change]);
 }

@@ -119,7 +119,7 @@ export async function openPlanOut(
   await writeReplaceable(invocation, file, []);
   return async (rows) => {
     const planned = rows.filter(({ result }) => result === 'planned');
-    const names = await invocation.petNames();
+    const { names } = await invocation.remarks('person');
     const exported = ({ petId, before, after, reason, ref }: BulkRow) => {
       return { petId, name: names?.get(petId), expected: before, quantity: after, reason, ref };
     };

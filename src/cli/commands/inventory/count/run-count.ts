@@ -17,7 +17,7 @@ import { quoted, sentence } from '../../../../shared/parsed.ts';
 import { readNamedFile } from '../../../input-file.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
-import { readCodesFile } from '../../../shop-codes.ts';
+import { requireCodesFile } from '../../../shop-codes.ts';
 import { type CountOptions, countLine } from './count-options.ts';
 import { type FinishOptions, finishCount, openOutputs } from './finish-count.ts';
 import { linesOf, linesOfText } from './lines.ts';
@@ -45,11 +45,10 @@ export async function runCount(invocation: Invocation, options: TypedOptions): P
   const outputs = await openOutputs(invocation, options);
   const finish = { ...options, ...outputs };
   try {
-    const codes =
-      options.codes === undefined ? await invocation.shopCodes() : await readCodesFile(options.codes, invocation);
-    await (isScanning
-      ? scan(invocation, codes ?? noBarCodes, finish)
-      : readOnly(invocation, codes ?? noBarCodes, finish));
+    // Without its codes, a count would take codes for ids.
+    const hasCodes = options.codes !== undefined || invocation.hasCodes;
+    const codes = hasCodes ? (await requireCodesFile(invocation, 'inventory count', options.codes)).codes : noBarCodes;
+    await (isScanning ? scan(invocation, codes, finish) : readOnly(invocation, codes, finish));
   } catch (error) {
     await outputs.failedOut?.warnIfKept();
     throw error;

@@ -25,11 +25,11 @@ const boxColumns: readonly Column[] = [{ field: 'counted', title: 'Counted', who
  */
 export async function printSheet(invocation: Invocation): Promise<void> {
   const { results, messages, context, target } = invocation;
-  const { pets, names, lows } = (await invocation.shopCodes()) ?? noBarCodes;
+  const { pets, names, lows } = (await invocation.codes()) ?? noBarCodes;
   const columns = [...codeColumns, ...(lows.size > 0 ? [lowColumn] : []), ...boxColumns];
   await results.requireFields({ shape: 'list', columns, rows: [] });
   const { client } = await invocation.connections.connectToRead();
-  const { standard } = await invocation.lowLevels();
+  const { standard } = (await invocation.remarks()).low;
   const codes = new Map<bigint, string[]>();
   for (const [code, petId] of pets) codes.set(petId, [...(codes.get(petId) ?? []), code]);
   const petIds = new Set<bigint>();
