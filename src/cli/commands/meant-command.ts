@@ -106,6 +106,9 @@ const instead: Readonly<Record<string, string>> = {
   'inventory count --merge': 'cat aisle-3.txt aisle-4.txt | petstock inventory count',
   'inventory count --closed': 'petstock history list',
   'inventory count --discard': 'rm aisle-3.txt',
+  'history list --mine': 'petstock history list --user "$USER"',
+  'history list --name': 'petstock history list --pet rabbit',
+  'history list --pets': 'petstock history show latest',
   'config stores': 'petstock config list',
   'config get-key': 'petstock config list',
   licenses: 'petstock help files',
@@ -113,6 +116,8 @@ const instead: Readonly<Record<string, string>> = {
   'sandbox export': 'petstock --env sandbox inventory export',
   'sandbox backup': 'petstock sandbox info',
   'sandbox keys': 'petstock sandbox info',
+  'sandbox serve --database': 'petstock sandbox serve --file sandbox.db',
+  'sandbox serve --key-file': 'PETSTOCK_SANDBOX_KEY="$(cat key)" petstock sandbox serve',
 };
 
 function insteadOf(names: readonly string[], word: string): string | undefined {

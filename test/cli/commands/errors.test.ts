@@ -123,6 +123,21 @@ test('refuses mistaken commands, says what is wrong, and sends nothing', async (
   }
 });
 
+test('hints at what does the job of commands and options that went', async ({ shop }) => {
+  for (const [command, hint] of [
+    ['inventory count --list', 'ls count-*.txt'],
+    ['inventory count --merge a b', 'cat aisle-3.txt aisle-4.txt | petstock inventory count'],
+    ['inventory count --discard', 'rm aisle-3.txt'],
+    ['inventory count --session a', 'petstock inventory count aisle-3.txt'],
+    ['history list --mine', 'petstock history list --user "$USER"'],
+    ['sandbox serve --database postgres://a', 'petstock sandbox serve --file sandbox.db'],
+    ['config stores', 'petstock config list'],
+    ['sandbox keys list', 'petstock sandbox info'],
+  ] as const) {
+    expect(await shop.refused(command)).toContain(`\nHint: ${hint}\n`);
+  }
+});
+
 /** Commands that are refused, and what their hints suggest. */
 const suggestions: readonly (readonly [command: string, meant: string])[] = [
   ['set 4 12', 'inventory set 4 12'],
