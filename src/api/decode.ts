@@ -18,6 +18,7 @@ import {
   responseBounds,
   TooManyValues,
 } from '../shared/json.ts';
+import { skipSpace } from '../shared/json-text.ts';
 import { decodeUtf8, tooLong } from './body.ts';
 
 const numberFields = fieldNames.filter((name) => itemFields[name].kind.isNumber);
@@ -156,16 +157,20 @@ function membersOf(value: unknown, name: string): number {
   return Object.values(value).reduce((sum, member) => sum + membersOf(member, name), own);
 }
 
-/** Matches the rest of a string, and the colon behind a name. */
-const restOfString = /[^"\\]*(?:\\[\s\S][^"\\]*)*"[ \n\r\t]*(:?)/y;
-
 /** Reports whether a name is written with an escape like `\u0064`, so that it may be that of a field. */
 function hasEscapedName(text: string): boolean {
-  for (let at = text.indexOf('\\u'); at >= 0; at = text.indexOf('\\u', restOfString.lastIndex)) {
-    restOfString.lastIndex = at;
-    if (restOfString.exec(text)?.[1] !== '') return true;
+  for (let at = text.indexOf('\\u'); at >= 0; at = text.indexOf('\\u', at)) {
+    at = text.indexOf('"', at) + 1;
+    while (isEscaped(text, at - 1)) at = text.indexOf('"', at) + 1;
+    if (text[skipSpace(text, at)] === ':') return true;
   }
   return false;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text[first - 1] === '\\') first -= 1;
+  return (at - first) % 2 === 1;
 }
 
 /**
