@@ -52,9 +52,10 @@ export const apiCommand = define({
       throw new UsageError('A body is printed unchanged. Leave out --string-ids, or unset PETSTOCK_STRING_IDS');
     if (data !== undefined && isRead) throw new UsageError(`A ${method} request has no body. Leave out --data`);
     const body = data === undefined ? undefined : await bodyOf(invocation, data);
-    const { client } = isRead
-      ? await invocation.connections.connect()
-      : await invocation.connections.beginWrite(`Send ${method} ${path}?`);
+    const { client } = await invocation.connections.connect({ writes: !isRead });
+    if (!isRead && invocation.config.settings.confirm === 'always') {
+      await invocation.questions.confirm(`Send ${method} ${path}?`);
+    }
     const printer = bodyPrinter(invocation);
     // With JSON, stdout stays empty on an error. Otherwise, a person wants to see the response, as with curl.
     const isShown = (status: number) => status < 300 || !invocation.results.wantsJson;

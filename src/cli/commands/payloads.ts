@@ -16,7 +16,7 @@ const petsGet = define({
   examples: [['petstock pets get 4'], ['petstock pets get 4 --json']],
   run: async function* (invocation, _options, petIdText) {
     const petId = await petIdOf(invocation, petIdText ?? '');
-    const { client } = await invocation.connections.connectToRead();
+    const { client } = await invocation.connections.connect({ isShown: true });
     const { value, headers } = await client.getPayload(operations.getPet, { petId }).catch((error) => {
       if (!(error instanceof NotFoundError && error.serviceError)) throw error;
       const { status, serviceError } = error;
@@ -35,7 +35,7 @@ const ordersList = define({
   options: [fieldsOption],
   examples: [['petstock orders list'], ['petstock orders list --json']],
   run: async function* (invocation) {
-    const { client } = await invocation.connections.connectToRead();
+    const { client } = await invocation.connections.connect({ isShown: true });
     const { value } = await client.getPayload(operations.listOrders, {});
     yield* shownPayload(invocation, value);
   },

@@ -155,7 +155,6 @@ async function undo(access: RunAccess, run: RunRecord, command: readonly string[
   const { invocation, connection } = access;
   const found = await requireUndoable(connection.history, run);
   if (!options.dryRun) invocation.questions.requireAnswer({ previewCommand: petstock`${command} --dry-run` });
-  await invocation.connections.announce();
   if (found.unclear > 0) await invocation.messages.warn(`Run ${run.run} ${mayHaveWritten(found.unclear)}`);
   const plan = await planUndo(connection, run, found, options);
   const { reason = '' } = run;

@@ -41,6 +41,8 @@ export interface ConnectionUse {
   readonly bulk?: boolean;
   /** Whether the command changes stock and therefore needs a working history. */
   readonly writes?: boolean;
+  /** Whether a person who reads the result is shown the target; one that a command writes to is always shown. */
+  readonly isShown?: boolean;
 }
 
 /** An open connection to one service: a client that keeps to the limits of its key. */

@@ -27,62 +27,27 @@ export class ServiceConnections {
   constructor(private readonly options: ServiceConnectionsOptions) {}
 
   /**
-   * Returns the connection to the chosen target. The first call opens it, with its `use`; later calls return the same
-   * connection. Sends nothing yet.
+   * Returns the connection to the chosen target. The first call opens it, with its `use`, and shows the target; later
+   * calls return the same connection. Sends nothing yet.
    * @throws UsageError without a base URL, AuthError without a key
    */
   connect(use: ConnectionUse & { readonly writes: true }): Promise<WriteConnection>;
-  connect(use?: ConnectionUse): Promise<ServiceConnection>;
-  connect(use: ConnectionUse = {}): Promise<ServiceConnection> {
-    return this.#connectTo(this.options.chosen, use);
-  }
-
-  /** Like `connect`, but also prints the target on stderr if a person reads the result. */
-  async connectToRead(use?: ConnectionUse): Promise<ServiceConnection> {
-    const connected = await this.connect(use);
-    if (this.options.hasHumanReader) await this.#showBanner({ ...connected, baseUrl: '' });
-    return connected;
-  }
-
-  /** Prints the targets that the command is going to read with `at`, if a person reads the result. */
-  async announceReading(named: readonly NamedTarget[]): Promise<void> {
-    for (const one of this.options.hasHumanReader ? named : []) {
-      await this.at(one, (connection) => this.#showBanner({ ...connection, baseUrl: '' }));
-    }
-  }
-
-  /** Connects with settings that are about to be stored, instead of those in the configuration file. */
-  connectWith(config: StoredConfig): Promise<ServiceConnection> {
-    return this.#connectTo({ ...this.options.chosen, config }, {});
-  }
-
-  /** Returns the connection for a write, and prints its target on stderr. */
-  async announce(): Promise<WriteConnection> {
-    const connected = await this.connect({ writes: true });
-    await this.#showBanner(connected);
-    return connected;
-  }
-
-  /**
-   * Like `announce`, for a single write; asks for confirmation if the setting `confirm` is `always`.
-   * @param question ends in a question mark; undefined if the command itself asks once it has read the stock
-   * @throws UsageError if the answer is no, or if there is no terminal and `--yes` is missing
-   */
-  async beginWrite(question: string | undefined): Promise<WriteConnection> {
-    const { questions, chosen } = this.options;
-    const mustAsk = chosen.config.settings.confirm === 'always';
-    const connected = await this.connect({ writes: true });
-    await this.#showBanner(connected, { always: mustAsk && questions.willAsk() });
-    if (mustAsk) await (question === undefined ? questions.requireAnswer({}) : questions.confirm(question));
-    return connected;
+  connect(use?: ConnectionUse & { readonly config?: StoredConfig }): Promise<ServiceConnection>;
+  connect({ config, ...use }: ConnectionUse & { readonly config?: StoredConfig } = {}): Promise<ServiceConnection> {
+    const { chosen } = this.options;
+    return this.#connectTo(config === undefined ? chosen : { ...chosen, config }, use);
   }
 
   /** Runs `work` with the connection to a target that an operand names. Hints of its errors name that target. */
-  async at<Result>(named: NamedTarget, work: (connection: ServiceConnection) => Promise<Result>): Promise<Result> {
+  async at<Result>(
+    named: NamedTarget,
+    work: (connection: ServiceConnection) => Promise<Result>,
+    use: ConnectionUse = {},
+  ): Promise<Result> {
     const { configFile, chosen } = this.options;
     const resolved = resolveNamedTarget(named, chosen, configFile);
     try {
-      return await work(await this.#connectTo(resolved, {}));
+      return await work(await this.#connectTo(resolved, use));
     } catch (error) {
       throw error instanceof PetstockError ? error.with({ target: targetOf(resolved) }) : error;
     }
@@ -98,17 +63,23 @@ export class ServiceConnections {
   async #open(resolved: ResolvedTarget, use: ConnectionUse): Promise<ServiceConnection> {
     // Loaded late, because help and configuration don't need the HTTP layer.
     const { connect } = await import('./connect.ts');
-    return connect(this.options, resolved, use);
+    const connection = await connect(this.options, resolved, use);
+    await this.#showTarget(connection, use);
+    return connection;
   }
 
-  async #showBanner(connection: ServiceConnection, options = { always: false }): Promise<void> {
-    const { env, baseUrl } = connection;
+  /** Shows where a write goes, or, if a person reads the result, which target it is of. */
+  async #showTarget(connection: ServiceConnection, { writes, isShown }: ConnectionUse): Promise<void> {
+    const { chosen, hasHumanReader, messages, questions } = this.options;
+    if (!writes && !(isShown && hasHumanReader)) return;
     const where = targetName(connection);
     const banner = (paint: Paint) => {
-      const name = paint.bold(env === 'production' ? paint.red(where) : where);
-      return [`${paint.cyan('▸')} ${name}${baseUrl === '' ? '' : ` · ${stripControls(baseUrl)}`}`];
+      const name = paint.bold(connection.env === 'production' ? paint.red(where) : where);
+      return [`${paint.cyan('▸')} ${name}${writes ? ` · ${stripControls(connection.baseUrl)}` : ''}`];
     };
-    await this.options.messages.show(banner, options);
+    // A question about one write does not name the target itself.
+    const always = writes === true && chosen.config.settings.confirm === 'always' && questions.willAsk();
+    await messages.show(banner, { always });
   }
 
   async #opened(): Promise<readonly ServiceConnection[]> {

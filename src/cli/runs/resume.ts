@@ -32,7 +32,7 @@ export async function resumeRun(
   options: PlanOptions,
   onBegun: () => Promise<void>,
 ): Promise<void> {
-  const { questions, connections, target } = invocation;
+  const { questions, target } = invocation;
   const run = text === 'latest' ? await latestUnfinished(invocation) : await requireRun(invocation, text);
   if (run.isDiscarded) {
     throw new ConflictError(`Run ${run.run} was discarded. Nothing was sent`, {
@@ -47,7 +47,6 @@ export async function resumeRun(
     async () => {
       const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
       requireSameService(run, access.connection, command);
-      await connections.announce();
       await continueRun(access, run, onBegun, options);
     },
     'Nothing more was written',

@@ -28,8 +28,8 @@ const largeJump = 1000;
 
 /** Writes the stock of one pet as a run of its own, and shows the item that the service returned. */
 export async function writeSingle(invocation: Invocation, write: SingleWrite, options: SingleOptions): Promise<void> {
-  await invocation.connections.beginWrite(undefined);
   const access = { invocation, connection: await invocation.connections.connect({ writes: true }) };
+  if (invocation.config.settings.confirm === 'always') invocation.questions.requireAnswer({});
   let seen: InventoryItem | undefined;
   const { readsFirst } = options;
   const isUndoable = readsFirst || dependsOnStock(write) || (await knownBefore(access, write.petId)) !== undefined;

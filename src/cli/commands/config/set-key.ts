@@ -106,7 +106,7 @@ async function requireAcceptance(
     keyOrigins: origin === undefined ? {} : { [env]: origin },
   };
   try {
-    const { client } = await connections.connectWith(candidate);
+    const { client } = await connections.connect({ config: candidate });
     await client.probe();
   } catch (error) {
     if (!(error instanceof PetstockError)) throw error;

@@ -160,7 +160,6 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
     skipCommand: () => petstock`${applyCommand(invocation, file, { skipApplied: true })}`,
   });
   const earlier = await before.check(noted);
-  await invocation.connections.announce();
   const evidence = new RowEvidence(read, ignoreNames ? undefined : names);
   const reader = { ...access.connection, onEachItem: evidence.see };
   const stock = await readStockToPlan(reader, petIds);

@@ -99,8 +99,9 @@ async function* diff(
   await invocation.results.requireFields(differencesView([], viewOptions));
   const targets = [leftSide, rightSide].flatMap((side) => (side.kind === 'environment' ? [side.target] : []));
   // Opens the connections first, so that nothing is sent if a side lacks an address or a key.
-  for (const target of targets) await invocation.connections.at(target, async () => {});
-  if (!options.changes) await invocation.connections.announceReading(targets);
+  for (const target of targets) {
+    await invocation.connections.at(target, async () => {}, { isShown: options.changes !== true });
+  }
   const early = rightSide.kind === 'file' ? await readSide(invocation, rightSide) : undefined;
   const left = await readSide(invocation, leftSide);
   const right = early ?? (await readSide(invocation, rightSide));

@@ -32,7 +32,7 @@ export const getCommand = define({
     }
     const options = await invocation.remarks();
     await invocation.results.requireFields(inventoryListView([], options));
-    const { client } = await invocation.connections.connectToRead();
+    const { client } = await invocation.connections.connect({ isShown: true });
     const asked = new Set(petIds);
     const rounded = new RoundedIds(asked);
     const items = await findItems(invocation, client, asked, rounded);

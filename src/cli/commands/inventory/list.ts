@@ -57,7 +57,7 @@ export const listCommand = define({
     const { names } = options.fields === undefined ? remarks : await invocation.remarks('person');
     const shown = { low: remarks.low, names };
     await invocation.results.requireFields(inventoryListView([], shown));
-    const { client } = await invocation.connections.connectToRead();
+    const { client } = await invocation.connections.connect({ isShown: true });
     const missing = new Set(selection.petIds);
     const criteria: FilterCriteria[] = [selection.criteria, ...(options.low ? [{ low: shown.low }] : []), ...named];
     const found = filtered(scanStock(invocation, client), criteria, missing);

@@ -15,7 +15,6 @@ import { noSuchPets } from './stock.ts';
  */
 export async function planWrite(invocation: Invocation, command: string, change: Change): Promise<void> {
   const connection = await invocation.connections.connect({ writes: true });
-  await invocation.connections.announce();
   const { petId } = change;
   const stock = await readStockToPlan(connection, new Set([petId]));
   if (isAbsent(stock.quantities, petId)) throw noSuchPets(invocation, [petId]);

@@ -78,7 +78,7 @@ async function runWatch(invocation: Invocation, format: Format, options: WatchOp
   const { low, names } = await invocation.remarks();
   const noChanges = seenChangesView({ at: 0, changes: [], isPresent: false, longestId: 0n }, names);
   await results.requireFields(noChanges);
-  await invocation.connections.connectToRead({ bulk: true });
+  await invocation.connections.connect({ bulk: true, isShown: true });
   let [changes, isFirst] = [0, true];
   let lines: SeenLines | undefined;
   try {

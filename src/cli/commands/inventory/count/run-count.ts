@@ -84,7 +84,6 @@ async function readOnly(invocation: Invocation, codes: BarCodes, options: Finish
   requireCounted(counting, file ?? '-');
   requireAnswer(invocation, options);
   const run = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
-  await invocation.connections.announce();
   await finishCount(run, counting, options);
 }
 
@@ -97,7 +96,6 @@ async function scan(invocation: Invocation, codes: BarCodes, options: FinishOpti
   try {
     requireKind(invocation, file.text, options);
     const run = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
-    await invocation.connections.announce();
     // Each scan is checked at once, so the list of pets is needed.
     const counting = new Counting({ codes, pets: await petsOf(run) });
     await takeFile(invocation, counting, linesOfText(file.text), true);

@@ -28,7 +28,7 @@ export async function printSheet(invocation: Invocation): Promise<void> {
   const { pets, names, lows } = (await invocation.codes()) ?? noBarCodes;
   const columns = [...codeColumns, ...(lows.size > 0 ? [lowColumn] : []), ...boxColumns];
   await results.requireFields({ shape: 'list', columns, rows: [] });
-  const { client } = await invocation.connections.connectToRead();
+  const { client } = await invocation.connections.connect({ isShown: true });
   const { standard } = (await invocation.remarks()).low;
   const codes = new Map<bigint, string[]>();
   for (const [code, petId] of pets) codes.set(petId, [...(codes.get(petId) ?? []), code]);
