@@ -49,22 +49,15 @@ function looksRounded(petId: bigint): boolean {
 /** Finds the pets whose ids a program may have rounded to the ids that were given. */
 export class RoundedIds {
   readonly #suspects: ReadonlySet<bigint>;
-  /** The doubles of the suspects. A pet with another double can only have been cut to 15 digits. */
-  readonly #doubles: ReadonlySet<number>;
-  readonly #areCut: boolean;
   readonly #exact = new Map<bigint, bigint[]>();
 
   constructor(petIds: Iterable<bigint>) {
-    const suspects = [...petIds].filter((petId) => mayBeRounded(petId) && roundedForms(petId).has(petId));
-    this.#suspects = new Set(suspects);
-    this.#doubles = new Set(suspects.map(Number));
-    this.#areCut = suspects.some((petId) => petId % 10n === 0n);
+    this.#suspects = new Set([...petIds].filter((petId) => mayBeRounded(petId) && roundedForms(petId).has(petId)));
   }
 
   /** Compares a pet of the service with the given ids. It is bound, so that it can be passed as a callback. */
   readonly see = ({ petId }: { readonly petId: bigint }): void => {
     if (this.#suspects.size === 0 || isShort(petId)) return;
-    if (!this.#areCut && !this.#doubles.has(Number(petId))) return;
     for (const form of roundedForms(petId)) {
       if (form === petId || !this.#suspects.has(form)) continue;
       this.#exact.set(form, [...(this.#exact.get(form) ?? []), petId]);

@@ -91,7 +91,7 @@ describe('readChanges of JSON', () => {
     ['one item per line', '[{"id":1},\n{"id":"x"},{"id":"y"}]', 'line', [2, 2]],
     ['several lines in some items', '[\n{"id":1},\n{\n"id":2},\n{"id":"x"}]', 'line', [5]],
     ['several lines per item', '[{\n"id":1}, {\n"id":"x"}, {"id":"y"}]', 'line', [2, 3]],
-    ['a fault before the first', '[\n,{"id":1},{"id":"x"}]', 'line', [2, 2]],
+    ['a fault before the first', '[\n,{"id":1},{"id":"x"}]', 'line', [2]],
   ])('reports faults by item if several items are on a line, else by line: %s', async (_, content, unit, places) => {
     for (const chunk of [1, 5, 6, 7, 65_536]) {
       const file = await readChunks(cut(Buffer.from(content), [chunk]));
@@ -128,7 +128,7 @@ describe('readChanges of JSON', () => {
       '2: the object is cut off, or has too many values',
       `3 qty: "y" ${notQuantity}`,
     ],
-    ['reports text after an object', '{"id":1,"qty":2} x\n', '2: a comma is missing before this', `2: ${noObject}`],
+    ['reports text after an object', '{"id":1,"qty":2} x\n', '2: a comma is missing before this'],
     [
       'gives up if a bracket stays open',
       `[\n{"id":7,"status":{\n${rows}`,

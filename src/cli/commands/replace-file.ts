@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, createReadStream, fstatSync, statSync } from 'node:fs';
-import { readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { requireFolderOf, writeFileAtomically } from '../../shared/atomic-file.ts';
 import { ClosedPipeError, UsageError } from '../../shared/errors.ts';
@@ -129,12 +129,6 @@ function statsOf(file: string | number): BigIntStats | undefined {
  * content is unchanged: a hash of that content. Separate notes keep processes from overwriting each other's.
  */
 const notesFolder = 'written';
-/**
- * If there are more notes than this, those older than `maxNoteAge` are removed. Notes pile up if a CI job writes to a
- * new folder each time.
- */
-const maxNotes = 1000;
-const maxNoteAge = 90 * 24 * 3600 * 1000;
 
 function noteOf(stateFolder: string, path: string): string {
   return join(stateFolder, notesFolder, createHash('sha256').update(path).digest('hex'));
@@ -167,17 +161,8 @@ async function rememberWritten({ context }: Invocation, file: string): Promise<v
     makePrivateFolder(folder);
     const note = noteOf(context.folders.state, await realpath(file));
     await writeFileAtomically(note, [await digestOf(file)], { isPrivate: true });
-    await removeOld(folder, context.clock.now() - maxNoteAge);
   } catch {
     // The file itself is written. Without the note, petstock asks before it replaces the file.
-  }
-}
-
-async function removeOld(folder: string, before: number): Promise<void> {
-  const names = await readdir(folder);
-  if (names.length <= maxNotes) return;
-  for (const path of names.map((name) => join(folder, name))) {
-    if ((await stat(path)).mtimeMs < before) await rm(path, { force: true });
   }
 }
 
