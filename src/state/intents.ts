@@ -1,5 +1,4 @@
-import type { LastWrite, OpenRun, OtherWrite, Row } from './open-run.ts';
-import { rowColumns, rowOf } from './row-columns.ts';
+import { type LastWrite, type OpenRun, type OtherWrite, type Row, rowColumns, rowOf } from './open-run.ts';
 import type { Moment } from './state-store.ts';
 import { type Answer, among, forEach, number, type Statement, statement, text } from './statements.ts';
 

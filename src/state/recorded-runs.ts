@@ -10,7 +10,7 @@ import {
 } from '../inventory/run-records.ts';
 import { plainName } from '../shared/sanitize.ts';
 import { countersOf, lastIntent } from './intents.ts';
-import { recordedRowOf, rowColumns } from './row-columns.ts';
+import { recordedRowOf, rowColumns } from './open-run.ts';
 import { noSuchRun, onlyRun, readRunId, runIdIn } from './run-ids.ts';
 import type { Store } from './state-store.ts';
 import { type Answer, among, number, type Statement, statement, text, time, type Value } from './statements.ts';

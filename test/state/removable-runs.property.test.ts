@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type PrunableRun, removableRuns } from '../../src/state/removable-runs.ts';
+import { type PrunableRun, removableRuns } from '../../src/state/history.ts';
 import fc from '../support/properties.ts';
 
 /** Runs of one or two services in their order, each with what it sent; an undo names an earlier run. */
