@@ -16,20 +16,15 @@ function expectHarmless({ stdout, stderr }: { readonly stdout: string; readonly 
 
 const list = JSON.stringify([{ petId: 1, quantity: 2, status: hostile }]);
 
-test.each([
-  'inventory export',
-  'inventory list',
-  'inventory list -o csv',
-  'inventory list -o json',
-  'api GET /inventory',
-  'orders list',
-  'inventory set 1 5',
-])('%s prints nothing harmful to a terminal', async (command) => {
-  for (const body of [list, list.replaceAll('\\u001b', '\x1b'), `[{"${hostile}":1}]`]) {
-    const shop = await openShopAnswering(200, body);
-    for (const debug of ['', ' --debug']) expectHarmless(await shop.run(`${command}${debug}`, { terminal: 80 }));
-  }
-});
+test.each(['inventory export', 'inventory list', 'api GET /inventory', 'inventory set 1 5'])(
+  '%s prints nothing harmful to a terminal',
+  async (command) => {
+    for (const body of [list, `[{"${hostile}":1}]`]) {
+      const shop = await openShopAnswering(200, body);
+      for (const debug of ['', ' --debug']) expectHarmless(await shop.run(`${command}${debug}`, { terminal: 80 }));
+    }
+  },
+);
 
 test('prints nothing harmful in the stack trace of a parse error with --debug', async () => {
   const twice = String.raw`{"a":1,"\u001b]52;c;ZXZpbA==\u0007":1,"\u001b]52;c;ZXZpbA==\u0007":2}`;
