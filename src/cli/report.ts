@@ -28,7 +28,7 @@ import { capitalized, sentence, uncapitalized } from '../shared/parsed.ts';
 import { stripControlsFromBody } from '../shared/sanitize.ts';
 import type { Context } from './context.ts';
 import type { Invocation, RunningCommand } from './invocation/invocation.ts';
-import { Sink } from './invocation/sink.ts';
+import { Sink } from './invocation/messages.ts';
 import { interruptedAsking } from './prompts.ts';
 import { withoutTypedKeys } from './typed-keys.ts';
 

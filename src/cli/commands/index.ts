@@ -75,7 +75,7 @@ const commands: Commands = {
       serve: async () => (await import('./sandbox/serve.ts')).serveCommand,
       reset: async () => (await import('./sandbox/info.ts')).resetCommand,
       info: async () => (await import('./sandbox/info.ts')).infoCommand,
-      import: async () => (await import('./sandbox/import.ts')).importCommand,
+      import: async () => (await import('./sandbox/info.ts')).importCommand,
       openapi: async () => (await import('./sandbox/info.ts')).openApiCommand,
     },
   },

@@ -89,7 +89,7 @@ async function rememberedLimits(invocation: Invocation): Promise<StatusReport['r
   const [{ knownLimits }, { scopeOf }, { lastKnownKeys }] = await Promise.all([
     import('../../rate-limit/known-limits.ts'),
     import('../../rate-limit/key-state.ts'),
-    import('../invocation/known-keys.ts'),
+    import('../invocation/state-access.ts'),
   ]);
   const scope = scopeOf(new URL(serviceNameOf(url.value)).origin, key.value);
   const known = (await lastKnownKeys(invocation)).find((each) => each.scope === scope);

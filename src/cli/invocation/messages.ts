@@ -5,10 +5,35 @@ import { formatDuration, localTime } from '../../output/time.ts';
 import type { WaitReason } from '../../rate-limit/key-state.ts';
 import { sentence } from '../../shared/parsed.ts';
 import { singleLine, stripControls } from '../../shared/sanitize.ts';
-import type { Context } from '../context.ts';
+import type { Context, Output } from '../context.ts';
 import { createLiveLine, type LiveLine } from '../progress/live-line.ts';
 import type { Progress } from '../progress/progress.ts';
-import { Sink } from './sink.ts';
+
+/** One output stream of a command. Messages have one sink, results another. */
+export class Sink {
+  /** @param clear removes the line drawn at the bottom of the terminal, before anything is written */
+  constructor(
+    private readonly output: Output,
+    readonly paint: () => Promise<Paint>,
+    private readonly clear: () => Promise<void>,
+  ) {}
+
+  /** The width of the terminal, or 80 if it is unknown; undefined if the stream is not a terminal. */
+  get width(): number | undefined {
+    const { isTerminal, columns = 80 } = this.output;
+    return isTerminal ? columns : undefined;
+  }
+
+  /** Hides keys. Call this before text is truncated or wrapped, because half of a key could not be recognized. */
+  redact(text: string): string {
+    return this.output.redact?.(text) ?? text;
+  }
+
+  async write(chunk: string | Uint8Array): Promise<void> {
+    await this.clear();
+    await this.output.write(chunk);
+  }
+}
 
 export interface MessagesOptions {
   readonly quiet?: boolean | undefined;

@@ -2,8 +2,7 @@ import { visibleWidth } from '../../output/text-width.ts';
 import { withoutSecrets } from '../../settings/variables.ts';
 import { ClosedPipeError } from '../../shared/errors.ts';
 import type { Context, Pager, PagerCommand } from '../context.ts';
-import type { Messages } from './messages.ts';
-import type { Sink } from './sink.ts';
+import type { Messages, Sink } from './messages.ts';
 
 interface PagedOutput {
   readonly context: Context;

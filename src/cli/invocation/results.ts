@@ -7,7 +7,7 @@ import { singleLine, stripControlsFromBody } from '../../shared/sanitize.ts';
 import type { Context } from '../context.ts';
 import type { GlobalOptions } from './globals.ts';
 import type { Messages } from './messages.ts';
-import { Sink } from './sink.ts';
+import { Sink } from './messages.ts';
 
 export interface PrintOptions {
   /** Whether Ctrl-C must not cut off the output, because it is a report of finished work. */

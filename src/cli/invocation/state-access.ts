@@ -1,8 +1,10 @@
 import { GateFile } from '../../rate-limit/gate-file.ts';
+import { type KnownKey, knownKeys } from '../../rate-limit/limits-row.ts';
 import { temporaryFolder } from '../../settings/folders.ts';
 import { resolveSetting } from '../../settings/settings.ts';
 import type { Sourced } from '../../settings/variables.ts';
-import { PetstockError } from '../../shared/errors.ts';
+import { FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
+import { sentence } from '../../shared/parsed.ts';
 import type { History } from '../../state/history.ts';
 import type { OpenStateOptions } from '../../state/open-state.ts';
 import type { Store } from '../../state/state-store.ts';
@@ -21,6 +23,10 @@ export interface FoundState {
   readonly history: History;
 }
 
+interface ReadingUse extends StateUse {
+  readonly connections: { closeAtEnd(close: () => Promise<void>): void };
+}
+
 /**
  * Opens the state for a command that must not create one, until the command ends.
  * @param options `notDone`: a sentence for the error of a state that can't be opened
@@ -28,7 +34,7 @@ export interface FoundState {
  * @throws FailureError if the state can't be used, UnavailableError if it can't be reached
  */
 export async function existingState(
-  use: StateUse & { readonly connections: { closeAtEnd(close: () => Promise<void>): void } },
+  use: ReadingUse,
   { notDone }: { readonly notDone?: string } = {},
 ): Promise<FoundState | undefined> {
   const { openExistingState } = await import('../../state/open-state.ts');
@@ -71,4 +77,17 @@ export async function removeOldRuns(history: History, { context, config }: State
 /** Returns the file with the gates of all keys. */
 export function gatesOf({ folders, env, clock }: Pick<Context, 'folders' | 'env' | 'clock'>): GateFile {
   return new GateFile([folders.state, temporaryFolder(env)], clock);
+}
+
+/** Returns what is known of each key without a request: the gates alone, with a warning, if the state can't be used. */
+export async function lastKnownKeys(use: ReadingUse): Promise<readonly KnownKey[]> {
+  const { context, messages } = use;
+  const gates = gatesOf(context);
+  try {
+    return await knownKeys((await existingState(use))?.state, gates, context.clock);
+  } catch (error) {
+    if (!(error instanceof FailureError || error instanceof UnavailableError)) throw error;
+    await messages.warn(`${sentence(error.message)} Only the waits that this machine was asked for are known`);
+    return knownKeys(undefined, gates, context.clock);
+  }
 }

@@ -9,10 +9,9 @@ import { namedTarget } from '../../invocation/globals.ts';
 import { loadRenderer } from '../../invocation/results.ts';
 import { existingState } from '../../invocation/state-access.ts';
 import { define } from '../command.ts';
-import { exportFormat } from '../export-format.ts';
 import { known, listOf, wholeNumber } from '../kinds.ts';
 import { chosenPets } from '../option-values.ts';
-import { exportTo, forceOption } from '../replace-file.ts';
+import { exportFormat, exportTo, forceOption } from '../replace-file.ts';
 import { periodOf } from './selection.ts';
 
 export const historyExportCommand = define({

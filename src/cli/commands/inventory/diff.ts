@@ -1,16 +1,22 @@
 import { basename } from 'node:path';
 import type { ExportRow } from '../../../change-files/change-file-text.ts';
+import { readStockList } from '../../../change-files/read-stock-list.ts';
 import { comparedFields } from '../../../inventory/item-fields.ts';
 import { counted, grouped } from '../../../inventory/items.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
 import type { View } from '../../../output/view.ts';
-import { ChangesFound, UsageError } from '../../../shared/errors.ts';
+import { didYouMean } from '../../../shared/did-you-mean.ts';
+import { ChangesFound, FailureError, InterruptedError, UsageError } from '../../../shared/errors.ts';
+import { systemCode } from '../../../shared/file-error.ts';
 import { flagWords, petstock } from '../../../shared/hint.ts';
 import { environmentNames } from '../../../shared/target.ts';
+import type { Context } from '../../context.ts';
+import { faultyFile, readNamedFile } from '../../input-file.ts';
+import type { NamedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, type OptionsOf, optionRows } from '../command.ts';
 import { fieldsOption, oneOf, suggesting } from '../kinds.ts';
-import type { Side } from './read-side.ts';
+import { scanStock } from './stock.ts';
 
 const diffOptions = optionRows(
   [
@@ -91,7 +97,6 @@ async function* diff(
   [leftSide, rightSide]: readonly [Side, Side],
   options: DiffOptions,
 ): AsyncGenerator<View, void> {
-  const { readSide } = await import('./read-side.ts');
   const { differencesView } = await import('../../../output/difference-view.ts');
   const [leftTitle, rightTitle] = titlesOf(leftSide, rightSide);
   const { names } = await invocation.remarks();
@@ -167,4 +172,42 @@ async function warnOfRest({ messages }: Invocation, left: string, counts: Counts
 function differenceText({ added, removed, changed }: Counts): string {
   const parts = Object.entries({ changed, added, removed }).filter(([, count]) => count > 0);
   return parts.length === 0 ? 'no difference' : parts.map(([word, count]) => `${grouped(count)} ${word}`).join(', ');
+}
+
+type Side =
+  | { readonly kind: 'environment'; readonly name: string; readonly target: NamedTarget }
+  /** `file` is a path, or `-` for stdin. */
+  | { readonly kind: 'file'; readonly name: string; readonly file: string };
+
+/**
+ * Returns the stock of one side.
+ * @throws UsageError for a file that can't be read or has errors, FailureError if a service lists a pet twice
+ */
+async function readSide(invocation: Invocation, side: Side): Promise<StockList> {
+  if (side.kind === 'file') {
+    return readFile(invocation.context, side.file).catch((error) => {
+      throw unreadableSide(side.file, error);
+    });
+  }
+  const list = await invocation.connections.at(side.target, ({ client }) =>
+    StockList.gather(scanStock(invocation, client)),
+  );
+  const repeated = list.repeated();
+  if (repeated === undefined) return list;
+  throw new FailureError(`The list of ${side.name} is not valid: pet ${repeated} appears twice`);
+}
+
+async function readFile(context: Context, file: string): Promise<StockList> {
+  const name = file === '-' ? undefined : file;
+  const result = await readStockList(readNamedFile(file, context), { name, format: undefined });
+  if (result.ok) return result.list;
+  throw faultyFile(file, result, 'nothing was compared');
+}
+
+/** Returns the error about a file. If there is no such file, the name may be a mistyped environment. */
+function unreadableSide(file: string, error: unknown): unknown {
+  if (error instanceof InterruptedError) return error.with({ message: 'Interrupted. Nothing was sent' });
+  const meant = didYouMean(file, environmentNames);
+  if (!(error instanceof UsageError) || systemCode(error.cause) !== 'ENOENT' || meant === '') return error;
+  return error.with({ message: `${error.message}, nor an environment of that name.${meant}` });
 }

@@ -7,8 +7,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, type OptionsOf, optionRows } from '../command.ts';
-import { exportFormat, requireHeader } from '../export-format.ts';
-import { exportTo, forceOption } from '../replace-file.ts';
+import { exportFormat, exportTo, forceOption, requireHeader } from '../replace-file.ts';
 import { scanStock } from './stock.ts';
 
 const exportOptions = optionRows(

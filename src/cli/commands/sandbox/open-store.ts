@@ -1,8 +1,11 @@
 import { existsSync, rmSync } from 'node:fs';
-import type { Stock, Store } from '../../../service/index.ts';
+import { readStockList } from '../../../change-files/read-stock-list.ts';
+import type { InventoryItem, Stock, Store } from '../../../service/index.ts';
 import { PetstockError, UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';
+import type { Context } from '../../context.ts';
+import { faultyFile, readNamedFile } from '../../input-file.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { existingState } from '../../invocation/state-access.ts';
 import { inMemory, isDamage, makeSandboxFolder, sandboxFile, storageError } from '../../sandbox.ts';
@@ -77,4 +80,22 @@ export async function forgetStock(invocation: Invocation, codes: 'as it opens' |
     if (!(error instanceof PetstockError)) throw error;
     await messages.warn(`${sentence(error.message)} The history still has the runs of the former stock`);
   }
+}
+
+const nothing = 'nothing was imported';
+
+/**
+ * Reads a stock from any file that `inventory apply` reads.
+ * @param file `-` for stdin
+ * @throws UsageError with the errors in the file
+ */
+export async function readStockFile(file: string, context: Context): Promise<readonly InventoryItem[]> {
+  const { petStatuses } = await import('../../../service/index.ts');
+  const options = { name: file === '-' ? undefined : file, format: undefined, statuses: petStatuses };
+  const read = await readStockList(readNamedFile(file, context, nothing), options);
+  if (!read.ok) throw faultyFile(file, read, nothing);
+  return read.list.items.map(({ petId, quantity, status }) => {
+    const known = petStatuses.find((one) => one === status) ?? 'available';
+    return { petId, quantity: BigInt(quantity), status: known };
+  });
 }

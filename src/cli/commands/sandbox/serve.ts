@@ -8,8 +8,8 @@ import type { Context } from '../../context.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { inMemory, ownKey, startSandbox } from '../../sandbox.ts';
 import { define } from '../command.ts';
+import { readStockFile } from './open-store.ts';
 import { defaultPort, readKey, type ServeOptions, serveOptions } from './sandbox-options.ts';
-import { readStockFile } from './stock-file.ts';
 
 const keyVariable = 'PETSTOCK_SANDBOX_KEY';
 
