@@ -27,8 +27,6 @@ interface Columns {
 }
 
 export class CsvRows {
-  /** Whether rows in a single column were already reported. */
-  #isInOneColumn = false;
   /** Whether each row so far has a cell for each column; undefined before the first. */
   #areAllFull: boolean | undefined;
 
@@ -66,14 +64,10 @@ export class CsvRows {
   /** Returns the row of a record; undefined, and adds an error, if the cells can't be assigned to columns. */
   #rowOf(record: CsvRecord, columns: Columns): RawRow | undefined {
     const { line, cells } = record;
-    const isInOneCell = columns.count > 1 && isInOneColumn(cells);
-    const problem = isInOneCell
-      ? `${inOneColumn} from this line on: ${howToSplit}`
-      : shapeProblem(record, columns, this.#areAllFull);
+    const problem = shapeProblem(record, columns, this.#areAllFull);
     this.#areAllFull = this.#areAllFull !== false && cells.length >= columns.count;
     if (problem === undefined) return { line, names: columns.names, cells: cellTexts(record, columns) };
-    if (!(isInOneCell && this.#isInOneColumn)) this.faults.add({ line, message: problem });
-    this.#isInOneColumn ||= isInOneCell;
+    this.faults.add({ line, message: problem });
     return undefined;
   }
 
@@ -168,11 +162,6 @@ function shapeProblem(
   }
   const stray = unnamed.find((index) => !isBlank(cells[index] ?? ''));
   return stray === undefined ? undefined : `cell ${stray + 1} is filled in, but its column has no name in the header`;
-}
-
-/** Reports whether the only cell holds a whole row, because the row has another delimiter than the header line. */
-function isInOneColumn([first = '', ...others]: readonly string[]): boolean {
-  return others.length === 0 && /^["']?-?\d+["']?\s*[,;|\t]/.test(first);
 }
 
 function isBlank(cell: string): boolean {

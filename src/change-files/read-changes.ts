@@ -85,17 +85,6 @@ export function repeatedText(petId: bigint, line: number, unit: PlaceUnit): stri
 
 const maxText = 1000;
 
-/**
- * Matches the word for a total, in several languages, including Russian, Japanese and Chinese: the last row of many
- * lists begins with it.
- */
-const total =
-  /^(?:grand |sub)?(?:totals?|totale|totaal|sum|summe|gesamt|insgesamt|somme|suma|soma|\u0438\u0442\u043e\u0433\u043e|\u0432\u0441\u0435\u0433\u043e|\u5408\u8a08|\u603b\u8ba1)[\s:.]*$/i;
-
-function isTotal(cell: string): boolean {
-  return cell.length <= 20 && total.test(cell.trim());
-}
-
 class ChangeCollector implements RowSink {
   readonly problems = new ProblemList();
   readonly changes: Change[] = [];
@@ -110,13 +99,9 @@ class ChangeCollector implements RowSink {
 
   add(row: RawRow): void {
     const { cells, line } = row;
-    const { petId: id = '', reason = '' } = cells;
+    const { reason = '' } = cells;
     // Deltas are recognized by their ref, so white space around it must not make it another one.
     const ref = (cells.ref ?? '').trim();
-    if (isTotal(id) || (id === '' && isTotal(reason))) {
-      this.problems.add({ line, message: 'this row is a total, not a pet: remove it' });
-      return;
-    }
     const petId = this.#petId(row);
     const quantity = this.#integer(row, 'quantity', (text) => parseQuantity(text, ' (a change belongs in delta)'));
     const delta = this.#integer(row, 'delta', parseDelta);
