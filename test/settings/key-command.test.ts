@@ -125,22 +125,19 @@ describe('a key command', () => {
     expect(byHand.stderr).toContain('names its program by a relative path');
   });
 
-  test.for(['', './bin'])(
-    'ignores relative entries of PATH for a key command (%j)',
-    async (entry, { shop }) => {
-      const name = 'petstock-test-show-key';
-      const here = resolve(name);
-      writeFileSync(here, '#!/bin/sh\necho psk_of_this_folder\n', { mode: 0o755 });
-      onTestFinished(() => rmSync(here));
-      await shop.store(name);
-      const env = { PATH: `${entry}:/usr/bin:/bin` };
-      const answer = await shop.run('inventory get 4', { env });
-      expect(answer).toMatchObject({ code: 4, requests: [] });
-      expect(answer.stderr).toContain('names a program that does not exist');
-      await shop.store(`${name} | cat`, '--shell');
-      expect(await shop.run('inventory get 4', { env })).toMatchObject({ code: 4, requests: [] });
-    },
-  );
+  test.for(['', './bin'])('ignores relative entries of PATH for a key command (%j)', async (entry, { shop }) => {
+    const name = 'petstock-test-show-key';
+    const here = resolve(name);
+    writeFileSync(here, '#!/bin/sh\necho psk_of_this_folder\n', { mode: 0o755 });
+    onTestFinished(() => rmSync(here));
+    await shop.store(name);
+    const env = { PATH: `${entry}:/usr/bin:/bin` };
+    const answer = await shop.run('inventory get 4', { env });
+    expect(answer).toMatchObject({ code: 4, requests: [] });
+    expect(answer.stderr).toContain('names a program that does not exist');
+    await shop.store(`${name} | cat`, '--shell');
+    expect(await shop.run('inventory get 4', { env })).toMatchObject({ code: 4, requests: [] });
+  });
 
   test('stops a hanging key command at its time-out or on Ctrl-C', async ({ shop }) => {
     shop.showsKey('echo started >> "$LOG"; exec sleep 600');
