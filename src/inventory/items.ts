@@ -63,7 +63,7 @@ const tooManyDigits = /^-?0*[1-9]\d{19}/;
 export const fifteenDigitsThenZeros = /^-?[1-9]\d{14}0{3,}$/;
 
 export function parsePetId(text: string): Parsed<bigint> {
-  return parseId(text, 'pet id');
+  return parseId(text, 'a pet id');
 }
 
 /**
@@ -78,7 +78,7 @@ function parseId(text: string, noun: IdNoun): Parsed<bigint> {
   // Programs that round the largest id make 2^63 of it, in several spellings.
   const isRounded = fifteenDigitsThenZeros.test(text) || Math.abs(Number(text)) === 2 ** 63;
   const rounded = isRounded ? ' (a program has probably rounded it)' : '';
-  return problem(`${quoted(text)} is out of range: a ${noun} lies between ${smallestId} and ${largestId}${rounded}`);
+  return problem(`${quoted(text)} is out of range: ${noun} lies between ${smallestId} and ${largestId}${rounded}`);
 }
 
 /**
@@ -87,7 +87,7 @@ function parseId(text: string, noun: IdNoun): Parsed<bigint> {
  * @param addHint ends the message for a number with a plus sign: how to add to the stock. Default: another message
  */
 export function parseQuantity(text: string, addHint?: string): Parsed<number> {
-  if (addHint === undefined || !isAddition(text)) return parseInteger(text, 'quantity');
+  if (addHint === undefined || !isAddition(text)) return parseInteger(text, 'a quantity');
   const why = 'a quantity is the new stock and has no plus sign';
   return problem(`${quoted(text)} is not a quantity: ${why}${addHint}`);
 }
@@ -99,7 +99,7 @@ function isAddition(text: string): boolean {
 
 /** Parses a change of the stock, like `+5`, `5` or `-2`, within the range of a quantity. */
 export function parseDelta(text: string): Parsed<number> {
-  return parseInteger(text, 'change');
+  return parseInteger(text, 'a change');
 }
 
 /** Returns the stock after a change, or a problem if that stock is out of range. Both numbers are safe integers. */
@@ -107,19 +107,20 @@ export function addDelta(quantity: number, delta: number): Parsed<number> {
   const sum = quantity + delta;
   if (Number.isSafeInteger(sum)) return parsed(sum);
   const change = delta < 0 ? `${delta}` : `+${delta}`;
-  return problem(`the stock is ${quantity}, and ${change} would take it out of range: ${integerRange('quantity')}`);
+  return problem(`the stock is ${quantity}, and ${change} would take it out of range: ${integerRange('a quantity')}`);
 }
 
-type IdNoun = 'pet id';
-type Noun = IdNoun | 'quantity' | 'change';
+/** What an id is of, with its article, for messages. */
+type IdNoun = 'a pet id';
+type Noun = IdNoun | 'a quantity' | 'a change';
 
 const examples: Readonly<Record<Noun, string>> = {
-  'pet id': 'a pet id is a whole number such as 42',
-  quantity: 'a quantity is a whole number such as 12',
-  change: 'a change is a whole number such as +5 or -2',
+  'a pet id': 'a pet id is a whole number such as 42',
+  'a quantity': 'a quantity is a whole number such as 12',
+  'a change': 'a change is a whole number such as +5 or -2',
 };
 
-function parseInteger(text: string, noun: 'quantity' | 'change'): Parsed<number> {
+function parseInteger(text: string, noun: 'a quantity' | 'a change'): Parsed<number> {
   const wrong = integerProblem(text, noun);
   if (wrong !== undefined) return problem(wrong);
   const value = Number(text);
@@ -128,8 +129,8 @@ function parseInteger(text: string, noun: 'quantity' | 'change'): Parsed<number>
     : problem(`${quoted(text)} is out of range: ${integerRange(noun)}`);
 }
 
-function integerRange(noun: 'quantity' | 'change'): string {
-  return `a ${noun} lies between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`;
+function integerRange(noun: 'a quantity' | 'a change'): string {
+  return `${noun} lies between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`;
 }
 
 const separated = /^[+-]?\d{1,3}(?:[.,'\u2019 \u00a0\u2009\u202f]\d{3})+$/;
@@ -153,13 +154,13 @@ function possibleMeanings(text: string, noun: Noun): readonly string[] {
 
 /** Returns digits without leading zeros and with a valid sign: a plus sign only in a change, none before zero. */
 function plain(digits: string, noun: Noun): string {
-  const signed = noun === 'change' ? digits : digits.replace(/^\+/, '');
+  const signed = noun === 'a change' ? digits : digits.replace(/^\+/, '');
   return signed.replace(/^([+-]?)0+(?=\d)/, '$1').replace(/^[+-](?=0$)/, '');
 }
 
 function meaningsText(text: string, [first = '', second]: readonly string[], noun: Noun): string {
-  const wrong = `${quoted(text)} is not a ${noun}`;
-  if (noun === 'pet id' && wholeWithDecimals.test(text) && BigInt(first) > BigInt(Number.MAX_SAFE_INTEGER)) {
+  const wrong = `${quoted(text)} is not ${noun}`;
+  if (noun === 'a pet id' && wholeWithDecimals.test(text) && BigInt(first) > BigInt(Number.MAX_SAFE_INTEGER)) {
     return `${wrong}: as a decimal number it was probably rounded. Export the ids as text`;
   }
   if (text.length > maxRepeated) return `${wrong}: write it without separators and decimals`;
@@ -170,26 +171,26 @@ function meaningsText(text: string, [first = '', second]: readonly string[], nou
 
 /** Explains why a text is not a whole number, with messages for the most likely mistakes; undefined if it is one. */
 function integerProblem(text: string, noun: Noun): string | undefined {
-  if (noun === 'change' ? /^[+-]?\d+$/.test(text) : /^-?\d+$/.test(text)) {
-    return /^-0+$/.test(text) ? `${quoted(text)} is not a ${noun}: zero has no sign, write 0` : undefined;
+  if (noun === 'a change' ? /^[+-]?\d+$/.test(text) : /^-?\d+$/.test(text)) {
+    return /^-0+$/.test(text) ? `${quoted(text)} is not ${noun}: zero has no sign, write 0` : undefined;
   }
   const trimmed = text.trim();
-  if (trimmed === '') return `the ${noun} is empty: ${examples[noun]}`;
+  if (trimmed === '') return `the ${noun.replace(/^an? /, '')} is empty: ${examples[noun]}`;
   if (/^[+-]?\d+(?:[.,]\d*)?[eE][+-]?\d+$/.test(trimmed)) {
     const rounded = /[eE]\+\d\d/.test(trimmed) ? 'a program has probably rounded it; ' : '';
-    return `${quoted(text)} is not a ${noun}: ${rounded}write out every digit (${examples[noun]})`;
+    return `${quoted(text)} is not ${noun}: ${rounded}write out every digit (${examples[noun]})`;
   }
   const unseen = unseenIn(trimmed);
   if (unseen.length > 0 && integerProblem(withoutUnseen(trimmed), noun) === undefined) {
-    return `${quoted(text)} is not a ${noun}: remove ${unseen.join(' and ')}, which can't be seen`;
+    return `${quoted(text)} is not ${noun}: remove ${unseen.join(' and ')}, which can't be seen`;
   }
   const meanings = possibleMeanings(trimmed, noun);
   if (meanings.length > 0) return meaningsText(trimmed, meanings, noun);
-  if (/^\+\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the plus sign (${examples[noun]})`;
-  if (/^[+-]?\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the white space around it`;
-  if (/^[+-]?\p{Nd}+$/u.test(trimmed)) return `${quoted(text)} is not a ${noun}: use the digits 0 to 9`;
-  if (/^[\p{Pd}\u2212]\d+$/u.test(trimmed)) return `${quoted(text)} is not a ${noun}: write its minus sign as "-"`;
-  return `${quoted(text)} is not a ${noun}: ${examples[noun]}`;
+  if (/^\+\d+$/.test(trimmed)) return `${quoted(text)} is not ${noun}: leave out the plus sign (${examples[noun]})`;
+  if (/^[+-]?\d+$/.test(trimmed)) return `${quoted(text)} is not ${noun}: leave out the white space around it`;
+  if (/^[+-]?\p{Nd}+$/u.test(trimmed)) return `${quoted(text)} is not ${noun}: use the digits 0 to 9`;
+  if (/^[\p{Pd}\u2212]\d+$/u.test(trimmed)) return `${quoted(text)} is not ${noun}: write its minus sign as "-"`;
+  return `${quoted(text)} is not ${noun}: ${examples[noun]}`;
 }
 
 /** Formats an integer for display: `1,234,567`. Programs and files get plain digits. */
