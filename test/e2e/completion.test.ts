@@ -87,7 +87,7 @@ test('completes store names, but not runs of a shared state', async () => {
 
 test('completes without writing files, and silently if state and configuration are broken', async () => {
   const home = temporaryHome();
-  for (const words of [['undo'], ['--store'], ['inventory', 'get']]) {
+  for (const words of [['undo'], ['--store']]) {
     const answer = await runProgram(['__complete', 'bash', ':', ...words], { home });
     expect(answer).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^words\n/) });
   }
@@ -96,7 +96,7 @@ test('completes without writing files, and silently if state and configuration a
   mkdirSync(home.config, { recursive: true });
   writeFileSync(join(home.state, 'state.db'), 'no database');
   writeFileSync(join(home.config, 'config.json'), '{"stores":');
-  for (const words of [['undo'], ['--store'], [], ['nothing', 'like', 'it']]) {
+  for (const words of [['undo'], ['--store']]) {
     expect(await runProgram(['__complete', 'bash', ':', ...words], { home })).toMatchObject({ code: 0, stderr: '' });
   }
   expect(await runProgram(['__complete'], { home })).toMatchObject({ code: 0, stderr: '' });
