@@ -295,7 +295,8 @@ export class Counting {
 
   #nameOfCode(code: string): string {
     const petId = this.#petOf(code);
-    return petId === undefined ? code : (this.known.codes.names.get(petId) ?? code);
+    const unnamed = /^\d{1,3}$/.test(code) ? `pet ${code}` : code;
+    return petId === undefined ? code : (this.known.codes.names.get(petId) ?? unnamed);
   }
 
   #ask(question: ScanQuestion, reading: Reading): TakenLine {

@@ -66,11 +66,11 @@ test('refuses two bar codes on a line, and a bare number beside scans, with the 
     ['94046\n4\n', 2, 'it may be pet 4 (write 4 x1) or 4 units of Guppy (write 94046 x4)'],
     ['94046\n555\n94047\n', 2, 'it may be pet 555 (write 555 x1) or 555 units of Guppy (write 94046 x555)'],
     ['94046\nx3\n', 2, 'it may be 3 units of Guppy (write 94046 x3) or how many of a scan'],
-    ['4\n+3\n', 2, 'it may be 3 units of 4 (write 4 x3) or how many of a scan'],
+    ['4\n+3\n', 2, 'it may be 3 units of pet 4 (write 4 x3) or how many of a scan'],
     ['0003\n94046\n', 1, 'write the code and how many on one line'],
     ['94046\n94046x3\n', 2, 'it may be 3 of Guppy (write = 94046 4) or a code that is not known'],
     ['3*094046\n', 1, 'it may be 3 of Guppy (write = 94046 3)'],
-    ['3*94048\n', 1, 'it may be 94,048 of 3 (write = 3 94048) or 3 of 94048 (write = 94048 3)'],
+    ['3*94048\n', 1, 'it may be 94,048 of pet 3 (write = 3 94048) or 3 of 94048 (write = 94048 3)'],
     ['4006381333931\n12\n', 2, 'it may be pet 12 (write 12 x1) or 12 units of 4006381333931'],
   ] as const) {
     const { code, written, stderr, requests } = await count(shop, lines);
