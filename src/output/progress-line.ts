@@ -47,7 +47,7 @@ export function progressSentence({ total, done, failed, left }: ProgressNumbers)
 
 /** Returns what the run waits for, as part of a sentence. */
 export function blocker({ waitReason }: Pick<ProgressNumbers, 'waitReason'>): string {
-  return waitReason === 'refused' ? 'the rate limit' : 'the service';
+  return { refused: 'the rate limit', unavailable: 'the service', pending: 'requests of other commands' }[waitReason];
 }
 
 function timeParts(facts: ProgressNumbers, paint: Paint): string[] {

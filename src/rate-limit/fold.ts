@@ -10,7 +10,6 @@ import {
   laterGate,
   observe,
   serviceTime,
-  type WaitReason,
   type Window,
   type WindowKind,
   windowKinds,
@@ -213,7 +212,7 @@ function closeGate(
   const length = isRefusal
     ? waitAfterRefusal(retryAfter ?? untilReset, state.episodes, random)
     : withJitter(retryAfter ?? 0, random);
-  const reason: WaitReason = status >= 500 ? 'unavailable' : 'refused';
+  const reason: Gate['reason'] = status >= 500 ? 'unavailable' : 'refused';
   const gate: Gate = boundedGate({ at: at + length, length, reason });
   state.halfOpen = true;
   state.gate = laterGate(state.gate, gate);

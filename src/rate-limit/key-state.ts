@@ -14,10 +14,10 @@ export interface InFlight {
 }
 
 /**
- * Why a request has to wait. `unavailable`: a 5xx asked for the wait. `refused`: any other reason, usually a 429 or an
- * exhausted window.
+ * Why a request has to wait. `unavailable`: a 5xx asked for the wait. `refused`: a 429, or an exhausted window.
+ * `pending`: requests of other commands that have no response yet may be charged to the limit.
  */
-export type WaitReason = 'refused' | 'unavailable';
+export type WaitReason = Gate['reason'] | 'pending';
 
 /** A time before which nothing may be sent. */
 export interface Gate {
@@ -25,7 +25,7 @@ export interface Gate {
   readonly at: number;
   /** The length of the gate when it was closed, in milliseconds. */
   readonly length: number;
-  readonly reason: WaitReason;
+  readonly reason: 'refused' | 'unavailable';
 }
 
 export const noGate: Gate = { at: 0, length: 0, reason: 'refused' };

@@ -1,4 +1,4 @@
-import { gateNow, hasEnded, type KeyState, type WaitReason, type WindowKind, windowKinds } from './key-state.ts';
+import { type Gate, gateNow, hasEnded, type KeyState, type WindowKind, windowKinds } from './key-state.ts';
 import { bulkReserve } from './rules.ts';
 
 /** One window of a key, as last reported by the service. Times are milliseconds since the Unix epoch. */
@@ -30,7 +30,7 @@ export function knownLimits(state: KeyState, now: number): KnownLimit[] {
 export interface KnownGate {
   /** When the gate lifts, in milliseconds since the Unix epoch by the clock of the state. */
   readonly until: number;
-  readonly reason: WaitReason;
+  readonly reason: Gate['reason'];
 }
 
 /** Returns the gate of a key, if it holds now. */

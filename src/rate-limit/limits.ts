@@ -270,7 +270,7 @@ export class Limits {
     if (this.#heldUp > toldAfter && this.#own.size === 0) {
       const longest = this.#lastExpiry() - this.now;
       this.#requireWait(pause, this.now, longest);
-      if (!this.#isTold) this.#announce(longest, 'refused');
+      if (!this.#isTold) this.#announce(longest, 'pending');
       this.#waited += pause;
     }
     await clock.sleep(pause, signal);

@@ -224,11 +224,12 @@ describe('an abort of an admission', () => {
 test('tells after a second that requests of another process hold this one up', async () => {
   const { limits, beside, clock } = createRig();
   await limits.admitOne(unaborted);
-  const other = beside();
+  const told: unknown[] = [];
+  const other = beside({ onWait: (ms, reason) => told.push([ms, reason]) });
   await other.limits.admitOne(unaborted);
   expect(clock.monotonic()).toBeGreaterThanOrEqual(31_000);
   expect(clock.monotonic()).toBeLessThanOrEqual(31_300);
-  expect(other.announced).toEqual([expect.closeTo(29_900, -3)]);
+  expect(told).toEqual([[expect.closeTo(29_900, -3), 'pending']]);
   await expect(beside({ maxWait: 0 }).limits.admitOne(unaborted)).rejects.toBeInstanceOf(RateLimitedError);
   expect(clock.monotonic()).toBeLessThanOrEqual(33_000);
 });

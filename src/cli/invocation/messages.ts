@@ -269,6 +269,10 @@ export function logLine(now: number, event: string, facts: object): string {
 
 function waitText(ms: number, reason: WaitReason, now: number): string {
   const wait = ms > 0 ? ` in ${formatDuration(Math.ceil(ms / 1000))} (${localTime(now + ms, now)})` : '';
-  const why = reason === 'refused' ? 'Rate limited' : 'Waiting for the service';
-  return `${why}: continuing${wait}. Ctrl-C stops; nothing is lost.`;
+  const why = {
+    refused: 'Rate limited',
+    unavailable: 'Waiting for the service',
+    pending: 'Waiting for requests of other commands',
+  };
+  return `${why[reason]}: continuing${wait}. Ctrl-C stops; nothing is lost.`;
 }
