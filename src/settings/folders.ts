@@ -99,14 +99,8 @@ export function ownerOf(folder: string): number | undefined {
   }
 }
 
-/**
- * Returns the folder for gates while the state folder can't be used: PETSTOCK_RUNTIME_DIR, or one in the system's
- * temporary folder.
- * @throws UsageError for a relative path
- */
+/** Returns the folder for gates while the state folder can't be used, in the system's temporary folder. */
 export function temporaryFolder(env: Environment): string {
-  const own = ownFolder('PETSTOCK_RUNTIME_DIR', env, path);
-  if (own !== undefined) return own;
   const given = variable(env, 'TMPDIR');
   const folder = given !== undefined && path.isAbsolute(given) ? given : tmpdir();
   // A container may run with a uid that has no name, and `userInfo` would throw for that uid.

@@ -229,7 +229,7 @@ function seconds(standard: number) {
 const prefix = 'PETSTOCK_';
 
 /** The variables that are neither those of an option nor of an environment. */
-const others = ['CONFIG_DIR', 'STATE_DIR', 'RUNTIME_DIR', 'STATE_URL', 'SANDBOX_KEY', 'NO_CACHE'];
+const others = ['CONFIG_DIR', 'STATE_DIR', 'STATE_URL', 'SANDBOX_KEY', 'NO_CACHE'];
 
 /** Returns a warning for each variable that begins like those of petstock, is set, and has no effect. */
 export function idleVariables(env: Environment): readonly string[] {
