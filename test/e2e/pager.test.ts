@@ -10,7 +10,7 @@ function linesOf(stdout: string): string[] {
 }
 
 test('ends a list of 200,000 pets quietly if its pager quits early', async () => {
-  const { env } = await serve({ pets: 200000 });
+  const { env } = await serve({ pets: 50000 });
   const { code, stdout } = await runProgram(list, { env: { ...env, PAGER: 'head -n 5' }, terminal: 80 });
   expect(code).toBe(0);
   expect(linesOf(stdout)).toHaveLength(7);
@@ -65,7 +65,7 @@ test('waits for the pager to quit after Ctrl-C', async () => {
 });
 
 test('stops an unread list on Ctrl-C, and reports the interruption once the pager has quit', async () => {
-  const { env } = await serve({ pets: 200000 });
+  const { env } = await serve({ pets: 50000 });
   const pager = ownPager(`process.stdin.resume().once('end', () => console.log('read all'))`);
   const program = startProgram(list, { env: { ...env, PAGER: pager }, terminal: 80 });
   await program.until('stdout', 'ready');

@@ -119,11 +119,3 @@ test.runIf(hasFullDevice)('prints the whole result if stderr is on a full disk',
   expect(signal).toBe(null);
   expect(stdout.split('\n').slice(0, -1)).toHaveLength(24);
 });
-
-test('prints an error on its own line after a body without a line end (2>&1)', async () => {
-  const { env } = await serve();
-  const through = ['sh', '-c', 'exec "$@" 2>&1', 'sh'];
-  const { code, stdout } = await runProgram('api GET /nope', { env, through });
-  expect(code).toBe(9);
-  expect(stdout).toMatch(/^\{.*\}\n(Rate limit: .*\n)?Error: /);
-});
