@@ -76,10 +76,7 @@ export const importCommand = define({
     'quantity and status (default: available), as `inventory list` and `inventory export` write them. If this replaces ' +
     'the stock of the sandbox itself, the built-in names of its pets and its runs in the history are removed.',
   options: [fileOption],
-  examples: [
-    ['petstock sandbox import stock.csv'],
-    ['petstock inventory list -o csv | petstock sandbox import -', 'the stock of another environment'],
-  ],
+  examples: [['petstock inventory list -o csv | petstock sandbox import -', 'the stock of another environment']],
   run: async function* (invocation, choice, file = '') {
     const { context, messages } = invocation;
     requireFileName(file, 'sandbox import');
