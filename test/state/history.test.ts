@@ -99,6 +99,27 @@ describe.each(engines)('the history in %s', (engine) => {
     expect(await collect(history.rows(run.run, ['pending', 'conflict']))).toHaveLength(2);
   });
 
+  it('finds a run by each of its refs, in any case', async () => {
+    const { history } = await opened(engine);
+    await history.begin(headOf(), [rowFor(1n, { ref: 'box_1, D-1' }), rowFor(2n, { row: 2 })]);
+    for (const [ref, count] of [
+      ...([
+        ['box_1', 1],
+        ['d-1', 1],
+        ['BOX_1', 1],
+      ] as const),
+      ...([
+        ['box%', 0],
+        ['boxa1', 0],
+        ['D', 0],
+        ['\\', 0],
+        ['box_1, D-1', 1],
+      ] as const),
+    ] as const) {
+      expect(await collect(history.runs({ ref })), ref).toHaveLength(count);
+    }
+  });
+
   it('lets one of two processes begin a run of the same content', async () => {
     const { state, history } = await opened(engine);
     const other = historyOf(await state.open());
