@@ -5,7 +5,7 @@ import type { PetTotals } from '../inventory/pet-totals.ts';
 import type { RecordedRow, RunRecord, SettledRow } from '../inventory/run-records.ts';
 import { petstock, targetWords } from '../shared/hint.ts';
 import { plainName, singleLine } from '../shared/sanitize.ts';
-import { targetName } from '../shared/target.ts';
+import { type Target, targetName } from '../shared/target.ts';
 import { countColumn, differenceCell, nameColumn, numberColumn as number, numberColumn } from './columns.ts';
 import { errorColumn, problemText, resultCell, resultWord } from './report-view.ts';
 import { isoTime, localMinute, shortTime } from './time.ts';
@@ -391,11 +391,6 @@ const fields = ['petId', 'name', 'in', 'out', 'counted', 'unknown', 'now', 'env'
  * @param options `target` is the target of the command; a table leaves out a column that only repeats it
  */
 export function totalsView(totals: readonly ShownTotals[], { target, page }: { target: string; page: Page }): View {
-  const rows = totals.map((each): Row => {
-    const { petId, name = null, in: cameIn, out, counted, unknown, now = null, env, store = null } = each;
-    return { petId, name, in: cameIn, out, counted, unknown, now, env, store };
-  });
-  const shown = rows.map((row, index): Row => ({ ...row, env: targetName(totals[index] ?? { env: '' }) }));
   const hasUnknown = totals.some(({ unknown }) => unknown > 0);
   const columns: Column[] = [
     numberColumn('petId', 'Pet ID'),
@@ -408,7 +403,19 @@ export function totalsView(totals: readonly ShownTotals[], { target, page }: { t
     },
     ...(hasUnknown ? [countColumn('unknown', 'Not known')] : []),
     countColumn('now', 'Now'),
-    { field: 'env', title: 'Env', foreign: 'name', usual: target },
+    {
+      field: 'env',
+      title: 'Env',
+      foreign: 'name',
+      usual: target,
+      value: ({ env, store }) => targetName({ env, store } as Target),
+    },
   ];
-  return { shape: 'list', columns: plainColumns(fields), rows: [rows], table: { columns, rows: [shown] }, page };
+  return {
+    shape: 'list',
+    columns: plainColumns(fields),
+    rows: [totals.map((each): Row => ({ ...each }))],
+    table: { columns },
+    page,
+  };
 }
