@@ -9,7 +9,7 @@ import { RateLimitedError } from '../../src/shared/errors.ts';
 import { openSqlite } from '../../src/state/sqlite.ts';
 import { newFolder } from '../support/new-folder.ts';
 import fc, { property } from '../support/properties.ts';
-import { createRig, known, ok, refused, told, unaborted } from './rig.ts';
+import { createRig, known, ok, refused, scope, told, unaborted } from './rig.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const second = 1000;
@@ -96,6 +96,23 @@ test.each([
   await limits.admitOne(unaborted);
 });
 
+test("counts a wait from the latest that the store's time can be, which was on its way for a while", async () => {
+  const clock = createVirtualClock();
+  const memory = limitsInMemory(clock);
+  let late = 200;
+  const transact: LimitsStore['transact'] = async (...args) => {
+    const result = await memory.transact(...args);
+    clock.advance(late);
+    return result;
+  };
+  const { limits, beside } = createRig({ clock, store: { ...memory, transact } });
+  const permit = await limits.admitOne(unaborted);
+  late = 0;
+  const answeredAt = clock.monotonic();
+  await permit.recordResponse(refused({ 'retry-after': '10' })).persisted;
+  expect((await beside({ store: memory }).ask(ok())) - answeredAt).toBeGreaterThanOrEqual(10 * second);
+});
+
 describe('a wall clock that is stepped', () => {
   property(
     'never ends a gate early if it is set back, and makes it last twice as long at most',
@@ -129,6 +146,14 @@ describe('a wall clock that is stepped', () => {
     for (const permit of permits) expect(() => permit.beginSend()).toThrow(PermitExpiredError);
     await releaseAll(permits);
     expect((await admit(limits, store, 4)).permits).toHaveLength(1);
+  });
+
+  test('sends no probe if another process has closed the gate since it was admitted', async () => {
+    const { limits, store, clock, folders } = createRig();
+    const [probe] = (await admit(limits, store, 1)).permits;
+    const gate = { at: clock.now() + 10 * second, length: 10 * second, reason: 'refused' } as const;
+    new GateFile(folders, clock).write(scope, gate);
+    expect(() => probe?.beginSend()).toThrow(PermitExpiredError);
   });
 
   test.each([hour, day])('sends one request as a probe if it is set forward by %i ms', async (step) => {

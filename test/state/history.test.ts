@@ -132,6 +132,34 @@ describe.each(engines)('the history in %s', (engine) => {
     expect(await collect(history.runs())).toHaveLength(3);
   });
 
+  it('begins a run of new content once if the answer to its commit is lost', async () => {
+    const { store, history } = await opened(engine);
+    const { transact } = store;
+    const twice: Store['transact'] = async (...args) => {
+      await transact(...args);
+      return transact(...args);
+    };
+    Object.assign(store, { transact: twice });
+    const head = headOf({ contentHash: 'ab' });
+    const { run } = await history.begin(head, rowsFor(1n), { run: undefined });
+    expect(await collect(history.runs())).toMatchObject([{ run, changes: 1 }]);
+  });
+
+  it('knows no stock of a pet whose later write was removed', async () => {
+    const { store, history } = await opened(engine);
+    const runs: string[] = [];
+    for (const quantity of [5, 6]) {
+      const run = await history.begin(headOf(), rowsFor(1n));
+      await send(store, run);
+      await record(store, run, { result: 'applied', quantity });
+      await history.end(run);
+      runs.push(run.run);
+    }
+    expect(await history.lastKnown(service, [{ petId: 1n }])).toEqual(new Map([[1n, 6]]));
+    await history.remove(runs.slice(1));
+    expect(await history.lastKnown(service, [{ petId: 1n }])).toEqual(new Map());
+  });
+
   it('records a single change with its first intent', async () => {
     const at = await opened(engine);
     const { history, store } = at;

@@ -23,6 +23,23 @@ test('ends the turn and the lock of a run with their connection, and goes on ove
   await (await store.takeTurn(service, waiting())).release();
 });
 
+test('gets its turn over a new connection if the one that waited was lost', async () => {
+  const state = await newState('postgres');
+  const [store, other] = [await state.open(), await state.open()];
+  const turn = await store.takeTurn(service, waiting());
+  const waits = "pid <> pg_backend_pid() AND datname = current_database() AND wait_event = 'advisory'";
+  const cut = async () => {
+    await runSql(state.place, `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE ${waits}`);
+    await turn.release();
+  };
+  let cuts = 0;
+  const onWait = async () => {
+    if (cuts++ === 0) void cut();
+  };
+  await (await other.takeTurn(service, { ...waiting(), onWait })).release();
+  expect(cuts).toBeGreaterThan(0);
+});
+
 test('ends the session of a process that has the turn and is silent for 5 s', async () => {
   const state = await newState('postgres');
   const store = await state.open();
