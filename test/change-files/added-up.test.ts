@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { contentHashOf } from '../../src/cli/runs/applied-before.ts';
 import fc, { property } from '../support/properties.ts';
 import { read } from './reading.ts';
@@ -30,3 +30,8 @@ property(
     expect(file.rowCount).toBe(all.length);
   },
 );
+
+test('adds up no quantity that follows a delta of its pet', async () => {
+  const file = await read('petId,quantity,delta\n1,,2\n1,5,\n');
+  expect(file).toMatchObject({ ok: false, problems: [{ line: 3, message: 'pet 1 is already on line 2' }] });
+});

@@ -118,6 +118,7 @@ describe('readChanges of a row', () => {
       '42,5,,,box of 1,800 pieces',
       '2: the row has 6 cells, but the first row has 5: put quotes around a text with a comma, and write numbers without a comma',
     ],
+    ['42,5,,"a"b,"c"d,', '2: cell 4 continues after its closing quote: write a quote twice if it belongs to the text'],
     ['42,5,,,"a"b,', '2: cell 5 continues after its closing quote: write a quote twice if it belongs to the text'],
     [`42,5,,,${'x'.repeat(1001)}`, '2 reason: the text has 1001 characters: at most 1000 are allowed'],
   ])('refuses the row %s', async (row, fault) =>

@@ -11,6 +11,7 @@ test.each([
   ['by a spreadsheet that cuts off', 1234567890123456789n, 1234567890123450000n],
   ['by a spreadsheet that rounds', 1234567890123456789n, 1234567890123460000n],
   ['below zero', -9007199254740993n, -9007199254740992n],
+  ['below zero by a spreadsheet that rounds', -1234567890123456789n, -1234567890123460000n],
 ])('recognizes an id that was rounded %s', (_how, exact, rounded) => {
   expect(roundedForms(exact)).toContain(rounded);
   const ids = new RoundedIds([rounded]);
