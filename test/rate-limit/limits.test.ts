@@ -96,23 +96,6 @@ test.each([
   await limits.admitOne(unaborted);
 });
 
-test("counts a wait from the latest that the store's time can be, which was on its way for a while", async () => {
-  const clock = createVirtualClock();
-  const memory = limitsInMemory(clock);
-  let late = 200;
-  const transact: LimitsStore['transact'] = async (...args) => {
-    const result = await memory.transact(...args);
-    clock.advance(late);
-    return result;
-  };
-  const { limits, beside } = createRig({ clock, store: { ...memory, transact } });
-  const permit = await limits.admitOne(unaborted);
-  late = 0;
-  const answeredAt = clock.monotonic();
-  await permit.recordResponse(refused({ 'retry-after': '10' })).persisted;
-  expect((await beside({ store: memory }).ask(ok())) - answeredAt).toBeGreaterThanOrEqual(10 * second);
-});
-
 describe('a wall clock that is stepped', () => {
   property(
     'never ends a gate early if it is set back, and makes it last twice as long at most',
