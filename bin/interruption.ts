@@ -25,6 +25,9 @@ export function isGone({ isTTY, fd = -1 }: { readonly isTTY?: boolean; readonly 
   return isTTY === true && !process.getBuiltinModule('node:tty').isatty(fd);
 }
 
+/** `timeout` and npm pass on a signal that this process has just got with its group, within this many milliseconds. */
+const repeatedWithin = 500;
+
 export interface Interruption extends Pick<Context, 'onHangup'> {
   readonly signal: AbortSignal;
   /** Aborts the signal, like the first Ctrl-C. */
@@ -43,7 +46,12 @@ export function listenForInterruption(): Interruption {
   let onHangup: (() => void) | undefined;
   // SIGBREAK exists only on Windows; on other systems it never arrives.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK'] as const) {
-    process.once(signal, () => abort(signal === 'SIGBREAK' ? 'SIGINT' : signal));
+    process.once(signal, () => {
+      abort(signal === 'SIGBREAK' ? 'SIGINT' : signal);
+      const ignore = () => {};
+      process.on(signal, ignore);
+      setTimeout(() => process.off(signal, ignore), repeatedWithin).unref();
+    });
   }
   process.on('SIGHUP', () => (onHangup === undefined ? abort('SIGHUP') : onHangup()));
   return {
