@@ -49,9 +49,7 @@ test('ends sandbox serve at once on a second Ctrl-C', async () => {
   const cutOff = answer.catch(() => undefined);
   program.kill('SIGINT');
   await untilRefused(Number(new URL(url).port));
-  // One that follows at once is the same Ctrl-C, which `timeout` or npm has passed on.
-  const again = setInterval(() => program.kill('SIGINT'), 100);
-  const { code, signal } = await program.result.finally(() => clearInterval(again));
+  const { code, signal } = await killedAgain(program, 'SIGINT');
   expect(signal ?? code).toBe('SIGINT');
   expect(await cutOff).toBe(undefined);
 });
@@ -90,8 +88,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     await untilSeen(1);
     program.kill(signal);
     await program.until('stderr', 'Press Ctrl-C again to quit at once.');
-    program.kill(signal);
-    const { stderr, ...rest } = await program.result;
+    const { stderr, ...rest } = await killedAgain(program, signal);
     expect(rest).toEqual({ code: null, signal, stdout: '' });
     expect(stderr).toMatch(/quit at once\.\n$/);
     const listed = await runProgram('history list --json', { env, home });
@@ -99,17 +96,21 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('finishes requests in flight after SIGHUP, even if it comes twice, and exits with 129', async () => {
-  const { env, untilSeen } = await serve({ faults: ['PATCH /inventory/*:delay=1500'] });
-  const program = startProgram('inventory apply - --yes --format csv', { env, stdin: 'petId,quantity\n1,5\n2,6\n' });
-  await untilSeen(2);
-  program.kill('SIGHUP');
-  await program.until('stderr', 'Stopping after the ');
-  program.kill('SIGHUP');
-  const { stderr, ...rest } = await program.result;
-  expect(rest).toMatchObject({ code: 129, signal: null });
-  expect(stderr).toContain('\n2 applied.\n');
-});
+// `timeout` sends a signal to the program, and then to the group of both; a closed terminal sends two, too.
+test.each(['SIGHUP', 'SIGTERM'] as const)(
+  'finishes requests in flight after %s, even if it comes twice',
+  async (signal) => {
+    const { env, untilSeen } = await serve({ faults: ['PATCH /inventory/*:delay=1500'] });
+    const program = startProgram('inventory apply - --yes --format csv', { env, stdin: 'petId,quantity\n1,5\n2,6\n' });
+    await untilSeen(2);
+    program.kill(signal);
+    await program.until('stderr', 'Stopping after the ');
+    program.kill(signal);
+    const { stderr, ...rest } = await program.result;
+    expect(rest).toMatchObject({ code: codes[signal], signal: null });
+    expect(stderr).toContain('\n2 applied.\n');
+  },
+);
 
 test.runIf(canMakeFifos)('resumes an apply whose terminal was closed in the middle', async () => {
   const { env, untilSeen } = await serve({ faults: ['PATCH /inventory/*:delay=1500'] });
@@ -218,6 +219,12 @@ test('stops retrying on Ctrl-C', async () => {
   program.kill('SIGINT');
   expect(await program.result).toMatchObject({ code: 130, signal: null, stdout: '' });
 });
+
+/** Sends a signal again until it is not taken for the first one, passed on by `timeout` or npm. */
+function killedAgain(program: ReturnType<typeof startProgram>, signal: NodeJS.Signals) {
+  const again = setInterval(() => program.kill(signal), 100);
+  return program.result.finally(() => clearInterval(again));
+}
 
 /** Resolves once the process waits for its stdin: libuv has put descriptor 0 into its epoll set. Linux only. */
 function untilReading(pid: number): Promise<void> {
