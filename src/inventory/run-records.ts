@@ -100,8 +100,8 @@ export interface RunRecord extends RunHead {
   readonly undone: number;
   /** Number of recorded rows. */
   readonly changes: number;
-  /** Total number of units that the plan adds and removes. A row whose earlier stock is not known does not count. */
-  readonly units: bigint;
+  /** Total number of units that the plan adds and removes; undefined if the earlier stock of a row is not known. */
+  readonly units: bigint | undefined;
   /** The pets of the first 20 rows. */
   readonly pets: readonly bigint[];
   /** Numbers of rows by result. `unchanged` includes the rows counted in the head. */

@@ -120,7 +120,7 @@ const maxRead = 1000;
 async function changeOf(run: RunRecord, rowsOf: HistoryListOptions['rows'], names: PetNames | undefined) {
   const pets = counted(run.changes, 'pet');
   if (run.changes > maxRead) {
-    return { change: writtenRows(run) === run.changes ? `${pets}: ${unitsText(run)}` : pets, ref: null, name: null };
+    return { change: writtenRows(run) === run.changes ? pets + unitsText(': ', run) : pets, ref: null, name: null };
   }
   let [first, added, removed]: [RecordedRow | undefined, bigint, bigint] = [undefined, 0n, 0n];
   const refs = new Set<string | undefined>();
@@ -146,8 +146,9 @@ function onePetText({ petId, before, after, result, quantity }: RecordedRow): st
   return `${petId}: ${before === undefined ? '?' : grouped(before)} → ${grouped(written)}`;
 }
 
-export function unitsText({ units }: Pick<RunRecord, 'units'>): string {
-  return `${grouped(units)} ${units === 1n ? 'unit' : 'units'}`;
+/** Returns the number of units behind a separator: `, 120 units`; nothing if it is not known. */
+function unitsText(separator: string, { units }: Pick<RunRecord, 'units'>): string {
+  return units === undefined ? '' : `${separator}${grouped(units)} ${units === 1n ? 'unit' : 'units'}`;
 }
 
 export function writtenRows({ counts }: Pick<RunRecord, 'counts'>): number {
@@ -191,7 +192,7 @@ function runCounts({ counts }: RunRecord) {
 }
 
 export function runJson(facts: RunRecord): Row {
-  const { undoneBy, changes, units, pets, state } = facts;
+  const { undoneBy, changes, units = null, pets, state } = facts;
   return { ...runIdentity(facts), undoneBy, changes, units, pets, counts: runCounts(facts), state };
 }
 
@@ -240,7 +241,7 @@ export function writtenText(facts: RunRecord): string {
   const { unknown } = facts.counts;
   const unclear = unknown === 0 ? '' : `, ${grouped(unknown)} unknown`;
   if (written < facts.changes) return `${grouped(written)} of ${counted(facts.changes, 'change')} written${unclear}`;
-  return `${counted(facts.changes, 'change')}, ${unitsText(facts)}`;
+  return counted(facts.changes, 'change') + unitsText(', ', facts);
 }
 
 function undoneText({ counts, undone }: RunRecord): string {

@@ -259,11 +259,12 @@ function writerText({ os_user: user, host, pid }: Answer): string {
 const maxShownPets = 20;
 
 function beginningOf(run: string, head: RunHead, rows: readonly Row[], { now }: Moment): Statement[] {
-  let [units, outcomes] = [0n, 0];
+  let units: bigint | undefined = 0n;
+  let outcomes = 0;
   const tuples = rows.map((each) => {
     const { row, line, petId, before, after, delta, basis, reason, ref, result, error } = each;
-    if (delta !== undefined) units += BigInt(Math.abs(delta));
-    else if (before !== undefined) units += BigInt(Math.abs(after - before));
+    const change = delta ?? (before === undefined ? undefined : after - before);
+    units = units === undefined || change === undefined ? undefined : units + BigInt(Math.abs(change));
     if (result !== 'pending') outcomes += 1;
     return [
       ...[run, row, line, head.service, petId, before ?? null, after, delta ?? null, basis ?? null],
@@ -285,7 +286,7 @@ function beginningOf(run: string, head: RunHead, rows: readonly Row[], { now }: 
       ...[run, head.service, now, head.command, head.env, head.store ?? null, head.baseUrl, head.service, head.scope],
       ...[head.user ?? null, head.host, head.pid, head.file ?? null, head.contentHash ?? null],
       ...[head.hasDeltas === undefined ? null : Number(head.hasDeltas), head.reason ?? null, head.undoes ?? null],
-      ...[head.unchanged, head.skipped ?? 0, head.notEdited ?? 0, rows.length, String(units), pets],
+      ...[head.unchanged, head.skipped ?? 0, head.notEdited ?? 0, rows.length, String(units ?? ''), pets],
     ),
     ...forEach(insertRows, shape, tuples),
     ...(outcomes === 0 ? [] : [statement('UPDATE outcomes SET last = last + ?', outcomes)]),

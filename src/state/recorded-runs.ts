@@ -272,7 +272,7 @@ function runRecordOf(
     ...{ undoneBy: [...new Set(undone.values())].toSorted(), undone: undone.size },
     ...{
       changes: Number(answer.changes),
-      units: digits.test(String(answer.units)) ? BigInt(String(answer.units)) : 0n,
+      units: digits.test(String(answer.units)) ? BigInt(String(answer.units)) : undefined,
     },
     // The first 20 pets, in decimal.
     pets: (String(answer.pets).match(/-?\d{1,19}/g) ?? []).map(BigInt),

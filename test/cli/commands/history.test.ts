@@ -41,6 +41,15 @@ describe('history list', () => {
     expect((await lines())[0]).toContain('Env');
   });
 
+  test('lists no number of units for a stock that was not read before it was set', async ({ shop }) => {
+    await shop.exits('inventory set 4 5', 0);
+    const [run] = await shop.json('history list --json');
+    expect(run).toMatchObject({ changes: 1, units: null });
+    expect((await shop.run('history show latest', { terminal: 80 })).stderr).not.toContain('unit');
+    await shop.exits('inventory adjust 4 -3', 0);
+    expect((await shop.json('history list --json'))[0]).toMatchObject({ units: 3 });
+  });
+
   test('lists runs with the latest first, and shows each row with its outcome', async ({ shop }) => {
     const first = await recordRun(shop, [applied(22n, 2, 3)], { command: 'inventory set', file: undefined });
     const rows = [
