@@ -14,6 +14,7 @@ export interface EarlierChange {
   /** The stock that was written. */
   readonly after: number;
   readonly delta: number | undefined;
+  readonly reason: string | undefined;
   readonly ref: string | undefined;
   /** Whether it was certainly written. */
   readonly isCertain: boolean;
@@ -142,8 +143,12 @@ export function incomingBefore(
   });
 }
 
-function isStockTake({ command, delta }: EarlierChange): boolean {
-  return command === 'inventory count' && delta === undefined;
+/** The reason of the rows of a stock-take, also in the file of `count --to`, which another command applies. */
+export const stockTakeReason = 'stock-take';
+
+/** Reports whether a row set the stock to a count. */
+export function isStockTake({ command, delta, reason }: Pick<EarlierChange, 'command' | 'delta' | 'reason'>): boolean {
+  return delta === undefined && (command === 'inventory count' || reason === stockTakeReason);
 }
 
 /** Returns the change of the stock; 0 if it is not known. */

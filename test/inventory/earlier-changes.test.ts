@@ -14,7 +14,7 @@ const now = 100 * hour;
 function earlier(change: Partial<EarlierChange>): EarlierChange {
   return {
     ...{ run: 'r1', at: now - hour, command: 'inventory apply', file: undefined },
-    ...{ petId: 4n, before: 10, after: 15, delta: 5, ref: 'N-7', isCertain: true, ...change },
+    ...{ petId: 4n, before: 10, after: 15, delta: 5, reason: undefined, ref: 'N-7', isCertain: true, ...change },
   };
 }
 
@@ -77,6 +77,7 @@ test.each([
   ['stdin with the same count', stockTake(undefined, 7), true],
   ['a delivery', stockTake('a.txt', 15, { delta: 5 }), false],
   ['another command', stockTake('a.txt', 15, { command: 'inventory set' }), false],
+  ['the file of a stock-take', stockTake('a.csv', 15, { command: 'inventory apply', reason: 'stock-take' }), true],
   ['another pet', stockTake('a.txt', 15, { petId: 5n }), false],
 ] as const)('finds a pet that another stock-take has set: %s', (_, row, isFound) => {
   expect(countedBefore(new Map([[4n, 7]]), [row], 'b.txt')).toHaveLength(isFound ? 1 : 0);

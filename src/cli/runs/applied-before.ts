@@ -37,11 +37,11 @@ export async function earlierChanges(
     for await (const row of history.rows(run.run, possible)) {
       if (row.undoneBy !== undefined || (row.result === 'conflict' && !isUnclear(row))) continue;
       if (row.result === 'pending' && run.state === 'done') continue;
-      const { petId, before, delta, ref } = row;
+      const { petId, before, delta, reason, ref } = row;
       const after = row.quantity ?? row.after;
       const isCertain = ['applied', 'differs', 'unchanged'].includes(row.result);
       const { at, command, file } = run;
-      found.push({ run: run.run, at, command, file, petId, before, after, delta, ref, isCertain });
+      found.push({ run: run.run, at, command, file, petId, before, after, delta, reason, ref, isCertain });
     }
   }
   return found;

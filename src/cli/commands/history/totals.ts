@@ -1,3 +1,4 @@
+import { isStockTake } from '../../../inventory/earlier-changes.ts';
 import { counted } from '../../../inventory/items.ts';
 import { changeOf, type PetTotals, type RowKind, Totals } from '../../../inventory/pet-totals.ts';
 import { possibleWrites, type RecordedRow, type RunRecord } from '../../../inventory/run-records.ts';
@@ -92,9 +93,9 @@ type KnownRuns = Map<string, Promise<UndoneRows>>;
 /**
  * Returns how a row counts in the sums. The undo of a row that the history no longer has counts as an ordinary change.
  */
-function kindOf(run: RunRecord, { line, delta }: RecordedRow, undone: UndoneRows): RowKind {
+function kindOf(run: RunRecord, { line, delta, reason }: RecordedRow, undone: UndoneRows): RowKind {
   if (run.undoes === undefined) {
-    return { isCount: run.command === 'inventory count' && delta === undefined, cancelledChange: 0n };
+    return { isCount: isStockTake({ command: run.command, delta, reason }), cancelledChange: 0n };
   }
   const { isCount, change } = undone.get(line) ?? { isCount: false, change: 0n };
   return { isCount, cancelledChange: change };

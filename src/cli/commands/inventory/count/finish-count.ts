@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { BulkRow, Change } from '../../../../inventory/change.ts';
 import type { Counting } from '../../../../inventory/count/counting.ts';
+import { stockTakeReason } from '../../../../inventory/earlier-changes.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
 import { unknownLines, unknownRows } from '../../../../output/count-text.ts';
 import { plainPaint } from '../../../../output/terminal.ts';
@@ -219,7 +220,7 @@ function changesOf(
   units: Iterable<readonly [petId: bigint, units: number]>,
   { mode, reason, ref }: ChangeOptions,
 ): readonly Change[] {
-  const why = reason ?? { count: 'stock-take', add: 'scanned in', take: 'scanned out' }[mode];
+  const why = reason ?? { count: stockTakeReason, add: 'scanned in', take: 'scanned out' }[mode];
   return Array.from(units, ([petId, sum], index): Change => {
     const quantity = mode === 'count' ? sum : undefined;
     const delta = mode === 'count' ? undefined : mode === 'take' ? -sum : sum;

@@ -121,6 +121,15 @@ test('keeps counts that agree with the stock, so that a second shelf of the pet 
   expect(rows.filter(({ result }: { result: string }) => result === 'unchanged')).toMatchObject([{ petId: 4 }]);
 });
 
+test('recognizes a stock-take that was applied from the file of --to', async ({ shop }) => {
+  const file = scanFile(shop, 'counted.csv');
+  await count(shop, '4 x12\n', `--to ${file}`);
+  await shop.exits(`inventory apply ${file} --yes`, 0);
+  expect(await shop.json('history totals --json')).toMatchObject([{ petId: 4, out: 0, counted: -27 }]);
+  const { stderr } = await count(shop, '4 x5\n', '--yes');
+  expect(stderr).toMatch(/1 pet was set by another stock-take.*\n {2}4: 12 by run \w{4} at .*, 5 now\n/s);
+});
+
 test('names a delivery of the last two hours to a pet that is counted', async ({ shop }) => {
   await shop.exits('inventory adjust 4 +50 --ref N-31', 0);
   const { stderr } = await count(shop, '4 x39\n', '--yes');
