@@ -78,11 +78,11 @@ export function parseScanLine(line: string, known: KnownTexts): ScanLine {
     .find((number) => number !== undefined);
   if (many !== undefined) return { kind: 'many', units: Number(many) };
   // The separator needs a space before an x: `42x3` is a code. It comes last: `Sand x 5 x2` is two of `Sand x 5`.
-  const [, left, right = ''] = /^(.*\S)(?:\s+x\s*|\s*[*\u00d7]\s*)(\S.*)?$/is.exec(text) ?? [];
+  const [, left, x, right = ''] = /^(.*\S)(?:\s+(x)\s*|\s*[*\u00d7]\s*)(\S.*)?$/is.exec(text) ?? [];
   const isKnown = left !== undefined && (known.isBarCode(left) || known.isName(left));
   if (text.startsWith('#') && !isKnown) return { kind: 'comment' };
   if (left !== undefined && (right === '' || /^[-+]?\d/.test(right) || known.isBarCode(right))) {
-    return severalOf(left, right, known) ?? whole;
+    return severalOf(left, right, known, x !== undefined) ?? whole;
   }
   return collectedLine(text, known) ?? mistypedWord(text) ?? joinedLine(text, known) ?? whole;
 }
@@ -105,9 +105,10 @@ function mistypedWord(text: string): ScanLine | undefined {
 /**
  * Parses `left x right` or `left * right`. The right side is how many, unless it is a known bar code: then the left
  * side is, as tills type it. If both are known bar codes, the line does not say which.
+ * @param isX whether `x` is between them, which no till types
  * @returns undefined if the whole line may be an unknown code, such as `SHELF*12A`
  */
-function severalOf(left: string, right: string, known: KnownTexts): ScanLine | undefined {
+function severalOf(left: string, right: string, known: KnownTexts, isX = false): ScanLine | undefined {
   const [isLeftCode, isRightCode] = [known.isBarCode(left), known.isBarCode(right)];
   if (isRightCode && isLeftCode)
     return eitherOf(unitsOf(left, right), unitsOf(right, left)) ?? wrong('write one code a line');
@@ -117,7 +118,7 @@ function severalOf(left: string, right: string, known: KnownTexts): ScanLine | u
       ? wrong(`${quoted(right)} is a bar code: write how many before it`)
       : undefined;
   }
-  const unclear = isLeftCode ? undefined : unclearLine(left, right, known);
+  const unclear = isLeftCode ? undefined : unclearLine(left, right, known, isX);
   if (unclear !== undefined) return unclear;
   const read = lineOf('add', left, right);
   const isKnown = isLeftCode || known.isName(left) || known.isPet(left) || petIdOfCode(left) !== undefined;
@@ -129,11 +130,11 @@ function severalOf(left: string, right: string, known: KnownTexts): ScanLine | u
  * not known.
  * @returns undefined if it is how many
  */
-function unclearLine(left: string, right: string, known: KnownTexts): ScanLine | undefined {
+function unclearLine(left: string, right: string, known: KnownTexts, isX: boolean): ScanLine | undefined {
   const bare = right.replace(/^0+(?=\d)/, '');
   if (bare !== right && known.isBarCode(bare)) return eitherOf(unitsOf(bare, left));
   if (bare !== right && right.length > 3) return wrong('write how many without zeros in front');
-  const ofLeft = /^\d{1,3}$/.test(left) ? unitsOf(left, right) : undefined;
+  const ofLeft = !isX && /^\d{1,3}$/.test(left) ? unitsOf(left, right) : undefined;
   return ofLeft !== undefined && ofLeft.units >= leastCode ? eitherOf(ofLeft, unitsOf(right, left)) : undefined;
 }
 
