@@ -32,9 +32,9 @@ interface StockTake {
 }
 
 /**
- * Shows what the history and the codes hold against a stock-take: pets that another stock-take has set, units that came
- * in shortly before, or pets that `--all` sets to 0 although no bar code counts them. Shown in any case, because a count
- * that is wrong overwrites a stock that is right.
+ * Shows what the history and the codes hold against a stock-take: pets that another stock-take has set, a stock that
+ * was raised shortly before, or pets that `--all` sets to 0 although no bar code counts them. Shown in any case, because
+ * a count that is wrong overwrites a stock that is right.
  * @returns clauses for the question
  */
 export async function showDoubts(
@@ -80,12 +80,12 @@ function doubtOfCounts(found: ReturnType<typeof countedBefore>, now: number): Do
 function doubtOfIncoming(found: readonly EarlierChange[], now: number): Doubt {
   const pets = counted(new Set(found.map(({ petId }) => petId)).size, 'pet');
   return {
-    title: `Units of ${pets} came in shortly before. Check that the count has them`,
+    title: `The stock of ${pets} was raised shortly before. Check that the count has these units`,
     pets: found.map((row) => {
       const ref = row.ref === undefined ? '' : `, ${quoted(row.ref)}`;
       return [row.petId, `+${grouped(changeOf(row))} by ${runText(row, now)}${ref}`];
     }),
-    fact: `with ${pets} of which units came in shortly before`,
+    fact: `with ${pets} whose stock was raised shortly before`,
   };
 }
 

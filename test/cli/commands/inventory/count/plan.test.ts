@@ -133,11 +133,11 @@ test('recognizes a stock-take that was applied from the file of --to', async ({ 
 test('names a delivery of the last two hours to a pet that is counted', async ({ shop }) => {
   await shop.exits('inventory adjust 4 +50 --ref N-31', 0);
   const { stderr } = await count(shop, '4 x39\n', '--yes');
-  expect(stderr).toContain('Units of 1 pet came in shortly before');
+  expect(stderr).toContain('The stock of 1 pet was raised shortly before');
   expect(stderr).toMatch(/\n {2}4: \+50 by run \w{4} at .*, "N-31"\n/);
   await shop.exits('inventory adjust 8 +1', 0);
   await shop.clock.advance(3 * 3600 * 1000);
-  expect((await count(shop, '8 x6\n', '--yes')).stderr).not.toContain('came in');
+  expect((await count(shop, '8 x6\n', '--yes')).stderr).not.toContain('raised');
 });
 
 test('writes a change file with expected quantities for count --to, and changes no stock', async ({ shop }) => {
