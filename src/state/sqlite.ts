@@ -28,7 +28,9 @@ const runPauses = [1, 5, 10];
 
 /** Opens the state in a folder; creates it if it is missing. Locks are files beside the database. */
 export async function openSqlite(options: StateFileOptions): Promise<Store> {
-  return new SqliteStore(await openStateFile(options), options);
+  const store = new SqliteStore(await openStateFile(options), options);
+  await store.correctTimes();
+  return store;
 }
 
 class SqliteStore implements Store {
@@ -71,6 +73,19 @@ class SqliteStore implements Store {
 
   ask(questions: readonly Statement[]): Promise<{ readonly answers: Answers; readonly moment: Moment }> {
     return untilFree(this.#file, this.#clock, () => ({ moment: this.#moment(), answers: this.#run(questions) }));
+  }
+
+  /**
+   * The clock was ahead when a request was recorded, or has been set back since: the request may be under way for at
+   * most its own length from now.
+   */
+  async correctTimes(): Promise<void> {
+    const now = this.#clock.now();
+    const isLater = 'in_flight_until IS NOT NULL AND at > ?';
+    const { answers } = await this.ask([{ sql: `SELECT 1 FROM rows WHERE ${isLater} LIMIT 1`, values: [now] }]);
+    if (answers[0]?.length === 0) return;
+    const sql = `UPDATE rows SET in_flight_until = in_flight_until - at + ?, at = ? WHERE ${isLater}`;
+    await this.transact([], () => ({ writes: [{ sql, values: [now, now, now] }], result: undefined }));
   }
 
   async takeTurn(service: string, wait: TurnWait): Promise<Turn> {

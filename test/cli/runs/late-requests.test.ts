@@ -49,6 +49,15 @@ test('adjusts a pet after waiting for a request of a killed command', async ({ t
   expect(till.service.stockOf(1)).toBe(11);
 });
 
+test('waits for the length of a request if the clock was a day ahead when it was sent', async ({ till }) => {
+  const ahead = { ...till.clock, now: () => till.clock.now() + 86_400_000 };
+  const run: Till['run'] = (command, options) => till.run(command, { ...options, clock: ahead });
+  await killAt({ ...till, run }, hang, 'inventory adjust 1 +5', 0);
+  const began = till.clock.monotonic();
+  await till.exits('inventory adjust 1 +1', 0, 'A request of run');
+  expect(till.clock.monotonic() - began).toBeLessThan(40_000);
+});
+
 test('reports a set as unknown after a committed 503, a 429 and Ctrl-C', async ({ till }) => {
   till.service.next('PATCH', async (exchange) => {
     exchange.commit();
