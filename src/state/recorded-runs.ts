@@ -77,6 +77,24 @@ export class RecordedRuns {
   }
 
   /**
+   * Yields runs, those with the newest last write first. A run that has sent nothing counts as if it had when it began.
+   * Only writes to one service have an order: the runs of each are in order among the places that they have in `runs`.
+   */
+  async *runsByLastWrite(filter: RunFilter): AsyncGenerator<RunRecord, void> {
+    const { sql, values } = conditionsOf('runs', filter);
+    const select = `SELECT runs.run, runs.service, coalesce(max(rows.intent), runs.began) AS last
+      FROM runs LEFT JOIN rows ON rows.run = runs.run WHERE ${sql} GROUP BY runs.run ORDER BY runs.number DESC`;
+    const found = await this.#ask(statement(select, ...values));
+    const ofService = new Map<unknown, string[]>();
+    for (const { run, service } of found.toSorted((a, b) => Number(b.last) - Number(a.last))) {
+      const runs = ofService.get(service) ?? [];
+      runs.push(String(run));
+      ofService.set(service, runs);
+    }
+    for (const { service } of found) yield this.run(ofService.get(service)?.shift() ?? '');
+  }
+
+  /**
    * Yields the rows of a run in the order of its plan.
    * @param run a whole id
    * @param results the results of the rows to yield; undefined for all rows

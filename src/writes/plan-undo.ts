@@ -41,6 +41,30 @@ export async function undoable(history: History, run: RunRecord): Promise<Undoab
   return { petIds, isBlind, isIdle, unclear: await countUnclearRows(history, run) };
 }
 
+/**
+ * Explains, as a clause that begins with a verb, which run has written the pets of a run since, if that is certain for
+ * all of its changes; otherwise returns undefined.
+ */
+export async function whyOvertaken(
+  { state, history }: Pick<RunContext, 'state' | 'history'>,
+  run: RunRecord,
+): Promise<string | undefined> {
+  let newest: OtherWrite | undefined;
+  for await (const rows of undoableRows(history, run)) {
+    const later = await writesAfter({ state }, run, rows);
+    const targets = await targetsOf(history, run, rows);
+    for (const [index, row] of rows.entries()) {
+      const written = row.quantity ?? row.after;
+      const target = targets[index];
+      if (target === undefined || (target === written && row.result !== 'unknown')) continue;
+      const write = changing(later(row), written).findLast(({ result }) => result !== 'unknown');
+      if (write === undefined) return undefined;
+      if (write.intent > (newest?.intent ?? 0)) newest = write;
+    }
+  }
+  return newest && `can't be undone: ${laterWriteText(newest)}`;
+}
+
 /** Counts the conflicts of a run that may or may not have been written. */
 export async function countUnclearRows(history: History, run: RunRecord): Promise<number> {
   let count = 0;

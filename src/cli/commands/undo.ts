@@ -6,7 +6,6 @@ import { ConflictError, NotFoundError, PetstockError, UsageError } from '../../s
 import { applyRows, commandLine, petstock, targetWords, withWords } from '../../shared/hint.ts';
 import { isPlainName } from '../../shared/sanitize.ts';
 import { type Target, targetName } from '../../shared/target.ts';
-import type { History } from '../../state/history.ts';
 import {
   mayHaveWritten,
   notUndoable,
@@ -14,9 +13,10 @@ import {
   requireUndoable,
   type UndoNote,
   undoable,
+  whyOvertaken,
 } from '../../writes/plan-undo.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { existingState, sharedStateOf } from '../invocation/state-access.ts';
+import { existingState, type FoundState, sharedStateOf } from '../invocation/state-access.ts';
 import { type PlanOptions, performPlan } from '../runs/perform.ts';
 import {
   type RunAccess,
@@ -42,7 +42,7 @@ export const undoCommand = define({
   options: [
     [
       '--last',
-      'undo the latest run of this environment that can be undone; skipped runs are listed. With a shared state, only your runs on this machine',
+      'undo the run that wrote last in this environment and can be undone; skipped runs are listed. With a shared state, only your runs on this machine',
     ],
     ['--reason <text>', 'reason in the history'],
     ['--ref <text>', 'your own number or name, for the history'],
@@ -82,7 +82,7 @@ const maxNamed = 5;
  */
 async function undoLastRun(invocation: Invocation, options: UndoOptions): Promise<void> {
   const { target, messages, questions } = invocation;
-  const { run, skipped } = await findLast(invocation, (await existingState(invocation))?.history);
+  const { run, skipped } = await findLast(invocation, await existingState(invocation));
   if (run === undefined) {
     const isShared = sharedStateOf(invocation) !== undefined;
     const scope = isShared ? '. With a shared state, --last covers only your runs on this machine' : '';
@@ -99,11 +99,11 @@ async function undoLastRun(invocation: Invocation, options: UndoOptions): Promis
 }
 
 /**
- * Returns the latest run of this service that can be undone, or that is still running, and sentences about the skipped
+ * Returns the run with the latest write to this service that can be undone, or that is still running, and sentences about the skipped
  * runs, of which at most `maxNamed` are described. A running run is not skipped, so that `undoRun` refuses to undo it
  * instead of undoing an older one. Undo runs are left out.
  */
-async function findLast(invocation: Invocation, history: History | undefined) {
+async function findLast(invocation: Invocation, found: FoundState | undefined) {
   const { target, context } = invocation;
   // With a shared state, the latest run may be that of another user or machine.
   const isShared = sharedStateOf(invocation) !== undefined;
@@ -113,10 +113,10 @@ async function findLast(invocation: Invocation, history: History | undefined) {
   const skipped: string[] = [];
   let more = 0;
   const described = () => (more === 0 ? skipped : [...skipped, `And ${more} more.`]);
-  if (history === undefined) return { run: undefined, skipped };
-  for await (const run of history.runs(filter)) {
+  if (found === undefined) return { run: undefined, skipped };
+  for await (const run of found.history.runsByLastWrite(filter)) {
     if (run.undoes !== undefined) continue;
-    const why = await whySkipped(history, run, service);
+    const why = await whySkipped(found, run, service);
     if (why === undefined) return { run, skipped: described() };
     if (skipped.length === maxNamed) more += 1;
     else skipped.push(skippedText(run, why));
@@ -125,11 +125,11 @@ async function findLast(invocation: Invocation, history: History | undefined) {
 }
 
 /** Returns why `undo --last` skips a run, as a clause that begins with a verb; undefined if it does not. */
-async function whySkipped(history: History, run: RunRecord, service: string | undefined): Promise<string | undefined> {
+async function whySkipped(state: FoundState, run: RunRecord, service: string | undefined): Promise<string | undefined> {
   const elsewhere = whyElsewhere(run, service);
   if (elsewhere !== undefined || run.state === 'running') return elsewhere;
-  const found = await undoable(history, run);
-  return found.petIds.size > 0 && !found.isIdle ? undefined : notUndoable(run, found);
+  const found = await undoable(state.history, run);
+  return found.petIds.size > 0 && !found.isIdle ? whyOvertaken(state, run) : notUndoable(run, found);
 }
 
 /**

@@ -88,6 +88,32 @@ test('undo --last names its run, and skips undos and undone runs', async ({ shop
   await shop.exits('undo latest --yes', 9, 'Nothing to undo in staging');
 });
 
+test('undo --last goes by the last write of a resumed run', async ({ till }) => {
+  till.service.next('PATCH /inventory/1', answers(400));
+  const stdin = 'petId,delta\n1,+5\n2,+5\n';
+  const { run } = await till.json('inventory apply - --yes --fail-fast --concurrency 1 --json', { stdin });
+  await till.run('inventory adjust 2 +1');
+  const [adjust] = await till.history();
+  await till.run(`inventory apply --resume ${run} --yes`);
+  for (const [undone, stock] of [
+    [run, 11],
+    [adjust?.run, 10],
+  ]) {
+    await till.exits('undo --last --yes', 0, `Run ${undone}: inventory`);
+    expect(till.service.stockOf(2)).toBe(stock);
+  }
+});
+
+test('undo --last skips a run whose pet another environment has written since', async ({ shop }) => {
+  const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
+  const first = await apply(shop, 'petId,quantity\n4,12\n');
+  const second = await apply(shop, 'petId,quantity\n5,9\n');
+  const { report } = await apply(shop, 'petId,quantity\n5,8\n', ['-e', 'production'], { env });
+  const skipped = `Skipped: run ${second.report.run} (inventory apply) can't be undone: run ${report.run} (inventory apply) has written the stock since.\n`;
+  await shop.exits('undo --last --yes', 0, [skipped, `Run ${first.report.run}: inventory apply`]);
+  expect((await stockOf(shop)).get('5')).toBe(8);
+});
+
 test('undo --last names the run in its question even with --quiet', async ({ shop }) => {
   await apply(shop, 'petId,quantity\n4,12\n');
   const { asked, prompts } = confirming(true);
