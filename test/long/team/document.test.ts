@@ -53,7 +53,7 @@ function shell(line: string, { home }: Folder): { readonly script: string; reado
 /** Runs a line, with `<run>` replaced by the latest run, and the document's URL by that of the service. */
 function run(line: string, folder: Folder, url: string) {
   const shown = line
-    .replace('http://stock.example/v1', url)
+    .replace('https://stock.example/v1', url)
     .replace('<run>', '$(petstock history list --user ann --limit 1 -o tsv -q --no-header | cut -f1)');
   const { script, env } = shell(shown, folder);
   const { status, stderr } = spawnSync('bash', ['-c', script], { cwd: folder.work, encoding: 'utf8', env });
