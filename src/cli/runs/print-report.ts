@@ -6,6 +6,7 @@ import { bulkReportView } from '../../output/report-view.ts';
 import { answerKindOf } from '../../rate-limit/waits.ts';
 import { ClosedPipeError, FailureError, type PetstockError } from '../../shared/errors.ts';
 import { fileErrorReason } from '../../shared/file-error.ts';
+import { petstock } from '../../shared/hint.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { noteUndoOf } from './run-access.ts';
 
@@ -50,8 +51,14 @@ export async function printReportBefore(
     if (cause instanceof ClosedPipeError) throw error ?? cause;
     if (error) return;
     const what = report.run === null ? 'Nothing was written, and the' : 'The run was carried out, but its';
-    throw new FailureError(`${what} report could not be shown: ${fileErrorReason(cause)}`, { cause });
+    throw unshownError(`${what} report could not be shown`, report, cause);
   });
+}
+
+/** Returns the error for a report that could not be printed. The history still has its run, if one was begun. */
+export function unshownError(what: string, { run }: BulkReport, cause: unknown): FailureError {
+  const begun = run === null ? {} : { run, hint: petstock`history show ${run}` };
+  return new FailureError(`${what}: ${fileErrorReason(cause)}`, { cause, ...begun });
 }
 
 /**

@@ -2,13 +2,13 @@ import { RoundedIds } from '../../change-files/rounded-ids.ts';
 import type { BulkRow } from '../../inventory/change.ts';
 import { grouped, type InventoryItem, mayBeBarCode } from '../../inventory/items.ts';
 import { inventoryItemView } from '../../output/inventory-view.ts';
-import { ClosedPipeError, FailureError, NotFoundError, type PetstockError } from '../../shared/errors.ts';
-import { fileErrorReason } from '../../shared/file-error.ts';
+import { ClosedPipeError, NotFoundError, type PetstockError } from '../../shared/errors.ts';
 import { commandLine, petstock, targetWords } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
 import type { RunResult } from '../../writes/carry-out.ts';
 import { dependsOnStock, type SingleWrite, type SingleWriteHooks, writeOne } from '../../writes/single-write.ts';
 import type { Invocation } from '../invocation/invocation.ts';
+import { unshownError } from './print-report.ts';
 import { noteUndoOf, type RunAccess } from './run-access.ts';
 
 export interface SingleOptions {
@@ -123,12 +123,11 @@ async function printItem(
   // After a lost response the item was read, and may have a later stock.
   const shown = row.result === 'differs' ? item : { ...item, quantity: row.after ?? item.quantity };
   const view = inventoryItemView(shown, { ...remarks, before: row.before, run: report.run ?? undefined });
-  await results.print(view, { ignoreInterrupt: true }).catch(async (cause) => {
+  await results.print(view, { ignoreInterrupt: true }).catch((cause) => {
     if (cause instanceof ClosedPipeError || error !== undefined) throw error ?? cause;
-    const { onePet } = await import('../../output/preview.ts');
-    const was = row.result === 'unchanged' ? 'needed no change' : 'was written';
-    const message = `${onePet(row, target)} ${was}, but that could not be shown: ${fileErrorReason(cause)}`;
-    throw new FailureError(message, { cause });
+    const was = row.result === 'unchanged' ? 'needed no change' : `was set to ${row.after}`;
+    const what = `The stock of pet ${row.petId} in ${targetName(target)} ${was}`;
+    throw unshownError(`${what}, but that could not be shown`, report, cause);
   });
 }
 

@@ -10,6 +10,7 @@ import {
   storeInstead,
 } from '../../support/scripted-actions.ts';
 import type { Action } from '../../support/scripted-service.ts';
+import { errorJson } from '../../support/shop.ts';
 import { type Till, test } from '../../support/till.ts';
 
 const hours = { 'Retry-After': '7200' };
@@ -176,15 +177,17 @@ describe("a change whose report can't be shown", () => {
     throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
   };
   test.for([
-    ['set 1 5', 'Pet 1 in staging: ? → 5 was written, but that could not be shown: the disk is full'],
+    ['set 1 5', 'The stock of pet 1 in staging was set to 5, but that could not be shown: the disk is full'],
     ['apply - --yes', 'The run was carried out, but its report could not be shown: the disk is full'],
   ] as const)(
-    "reports on stderr what was written if the report can't be printed: inventory %s",
+    "reports on stderr what was written if the report can't be printed, with the run: inventory %s",
     async ([command, told], { till }) => {
       const options = (quantity: number) => ({ onStdout, stdin: `petId,quantity\n1,${quantity}\n2,6\n` });
       const unchanged = { onStdout, stdin: 'petId,quantity\n1,10\n2,10\n' };
       await till.exits('inventory apply - --yes', 1, 'Nothing was written, and the report', unchanged);
-      await till.exits(`inventory ${command}`, 1, told, options(5));
+      const { stderr } = await till.exits(`inventory ${command} --json`, 1, told, options(5));
+      const run = (await till.history())[0]?.run;
+      expect(errorJson(stderr).error).toMatchObject({ run, hint: `petstock history show ${run}` });
       till.service.always('PATCH', storeInstead(12));
       await till.exits(`inventory ${command.replace(' 5', ' 7')}`, 8, 'to 12, not to 7', options(7));
     },
