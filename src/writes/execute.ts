@@ -75,8 +75,8 @@ class Writer {
   }
 
   get facts(): Omit<Execution, 'stoppedBy'> {
-    const { hasUnanswered, unwritten, stock } = this.#planner;
-    return { rejection: this.#rejection, hasUnanswered, unwritten, quantities: stock?.quantities };
+    const { hasUnanswered, unwritten, stockSince } = this.#planner;
+    return { rejection: this.#rejection, hasUnanswered, unwritten, quantities: stockSince?.quantities };
   }
 
   async writeAll(): Promise<void> {

@@ -179,13 +179,15 @@ function partialText(end: RunErrorContext, why: string): string {
   const { petId, after, quantity, result, error } = only;
   const reason = why || (error === undefined ? '' : `: ${error.message}`);
   const seen = result === 'unknown' ? end.execution?.quantities?.get(petId) : undefined;
-  const found = seen === undefined ? '' : `. When it was read back, it was ${seen}`;
+  const isOther = error !== undefined && !isErrorOf(error, cause);
+  const isUnread = result === 'unknown' && cause !== undefined;
+  const unread = isUnread ? `. The stock could not be read back${isOther ? why : ''}` : '';
+  const found = seen === undefined ? unread : `. When it was read back, it was ${seen}`;
   if (result === 'differs') return `The service set the stock of pet ${petId} to ${quantity}, not to ${after}`;
   // The run ended either with the row's own error, or because the stock could not be read after it.
-  if (result === 'unknown' && error !== undefined && !isErrorOf(error, cause)) {
-    const unread = cause === undefined ? '' : `. The stock could not be read back${why}`;
+  if (result === 'unknown' && isOther) {
     const said = serviceMessageLines(end).length > 0 ? '' : `: ${error.message}`;
-    return `It is not known whether the stock of pet ${petId} was set to ${after}${said}${found || unread}`;
+    return `It is not known whether the stock of pet ${petId} was set to ${after}${said}${found}`;
   }
   return `It is not known whether the stock of pet ${petId} was set to ${after}${reason}${found}`;
 }

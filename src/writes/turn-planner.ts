@@ -118,6 +118,11 @@ export class TurnPlanner {
     return [...this.#sends.keys()].some(({ result }) => !['applied', 'unchanged', 'pending'].includes(result));
   }
 
+  /** The stock that was read after the last request; undefined if none was. */
+  get stockSince(): Stock | undefined {
+    return this.#sentSince.size === 0 ? this.stock : undefined;
+  }
+
   /** Takes over a stock that was read. */
   takeStock(stock: Stock): void {
     this.stock = stock;

@@ -65,6 +65,6 @@ export interface Execution {
   readonly hasUnanswered: boolean;
   /** Rows that were sent and certainly not carried out. */
   readonly unwritten: ReadonlySet<Row>;
-  /** The stock of pets that was last read. */
+  /** The stock of pets that was read after the last request; undefined if none was. */
   readonly quantities: Stock['quantities'] | undefined;
 }

@@ -134,7 +134,7 @@ test.each<[string, string | undefined, BulkRow[], Facts]>([
   ],
   ['partial: It is not known whether the stock of pet 4 was set to 7', resume, [row('unknown')], {}],
   [
-    'partial: It is not known whether the stock of pet 4 was set to 7: reset',
+    'partial: It is not known whether the stock of pet 4 was set to 7: reset. The stock could not be read back',
     resume,
     [row('unknown', failure('reset'))],
     { cause: new UnavailableError('reset') },
@@ -302,7 +302,7 @@ test.each<[string, string | undefined, BulkRow[], Facts]>([
     {},
   ],
   [
-    'partial: It is not known whether the stock of pet 4 was set to 7: broken at 7',
+    'partial: It is not known whether the stock of pet 4 was set to 7: broken at 7. The stock could not be read back',
     resume,
     [row('unknown', failure('broken at 7', { status: 500 }))],
     { cause: new UnavailableError('broken at 7') },

@@ -110,6 +110,22 @@ test('exits with 8 if the service stores another quantity, and undo restores the
   }
 });
 
+test.for(['inventory adjust 1 +5', 'inventory apply FILE --yes'])(
+  'does not claim that the stock was read back if only the read before the write was answered: %s',
+  async (command, { till }) => {
+    till.service.next('GET', normally);
+    const file = till.file('a.csv', 'petId,delta\n1,5\n');
+    till.service.next('PATCH', (exchange) => {
+      till.service.next('GET', answers(500));
+      till.service.always('GET', answers(400));
+      commitThenBreakOff(exchange);
+    });
+    const { stderr } = await till.exits(command.replace('FILE', file), 8, 'The stock could not be read back');
+    expect(stderr).not.toContain('it was 10');
+    expect(till.service.stockOf(1)).toBe(15);
+  },
+);
+
 describe('responses other than a 200 with the item', () => {
   const item = '{"petId":1,"quantity":50,"status":"available"}';
 
