@@ -2,7 +2,8 @@ import { type BulkReport, type BulkRow, countRows, isIdle, owedDelta, type RowEr
 import type { InventoryItem } from '../inventory/items.ts';
 import { type Guards, guardProblems, planTotals } from '../inventory/plan.ts';
 import type { PlannedRow, RunHead } from '../inventory/run-records.ts';
-import { NotFoundError, type PetstockError, UnavailableError, UsageError } from '../shared/errors.ts';
+import { NotFoundError, PetstockError, UnavailableError, UsageError } from '../shared/errors.ts';
+import { uncapitalized } from '../shared/parsed.ts';
 import type { Target } from '../shared/target.ts';
 import { settle } from '../state/intents.ts';
 import { isOpen, type OpenRun, type Row } from '../state/open-run.ts';
@@ -200,9 +201,14 @@ async function begin(context: RunContext, plan: RunPlan): Promise<OpenRun> {
 function noteOutcomes(
   { rows, resumed, confirmed }: RunPlan,
   run: OpenRun,
-  { unwritten }: Execution,
+  { unwritten, stoppedBy }: Execution,
   stopped: RowError | undefined,
 ): void {
+  // The service has answered only the requests that were sent.
+  const isAnswer = stoppedBy instanceof PetstockError && stopped?.status !== undefined;
+  const unsent = isAnswer
+    ? { code: stoppedBy.code, message: `not sent: ${uncapitalized(stoppedBy.message)}` }
+    : stopped;
   const isResumed = resumed !== undefined;
   let number = 0;
   for (const [index, planned] of rows.entries()) {
@@ -210,7 +216,7 @@ function noteOutcomes(
     const row = run.rows[number++];
     if (row === undefined) continue;
     if (isResumed || planned.result === 'planned') {
-      rows[index] = rowAfter(planned, row, { isUnwritten: unwritten.has(row), stopped });
+      rows[index] = rowAfter(planned, row, { isUnwritten: unwritten.has(row), stopped, unsent });
     }
   }
 }
@@ -289,19 +295,26 @@ function plannedRows(
 
 /**
  * Returns a planned row with its outcome.
- * @param isUnwritten whether the row was sent and certainly not carried out
- * @param stopped the error that ended the run, if any, for rows that were not attempted
+ * @param ends.isUnwritten whether the row was sent and certainly not carried out
+ * @param ends.stopped the error that ended the run, if any
+ * @param ends.unsent the error of rows that were not attempted
  */
 function rowAfter(
   planned: BulkRow,
   row: Row,
-  { isUnwritten, stopped }: { readonly isUnwritten: boolean; readonly stopped: RowError | undefined },
+  ends: {
+    readonly isUnwritten: boolean;
+    readonly stopped: RowError | undefined;
+    readonly unsent: RowError | undefined;
+  },
 ): BulkRow {
+  const { isUnwritten, stopped, unsent } = ends;
   const { line, petId, delta, expected, reason, ref } = planned;
   const { result, before, after } = row;
   const isPending = result === 'pending' || result === 'sent';
   const outcome = isPending ? (isUnwritten ? 'failed' : 'notAttempted') : result;
-  const error = isPending && !isUnwritten ? stopped : row.error;
+  const isAnswered = stopped?.status !== undefined && row.error?.status === stopped.status;
+  const error = isPending && !isUnwritten && !isAnswered ? unsent : row.error;
   const quantity = result === 'differs' ? row.quantity : undefined;
   // Copied field by field: spreading so many rows takes three times the memory.
   return { line, petId, before, after, delta, expected, result: outcome, quantity, error, reason, ref };

@@ -126,6 +126,22 @@ test.for(['inventory adjust 1 +5', 'inventory apply FILE --yes'])(
   },
 );
 
+test.for([
+  [429, 'rate_limited', { 'Retry-After': '8' }],
+  [401, 'unauthorized', {}],
+] as const)('shows a %i only for the row that got it', async ([status, code, headers], { till }) => {
+  till.service.next('PATCH', normally);
+  till.service.always('PATCH', answers(status, headers));
+  const command = apply(till, '1,5', '2,6', '3,7');
+  const rows = await till.rows(await till.run(`${command} --concurrency 1 --max-wait 1`));
+  const seen = rows.map(({ error }) => [error?.code, error?.status]);
+  expect(seen).toEqual([
+    [undefined, undefined],
+    ['scripted', status],
+    [code, undefined],
+  ]);
+});
+
 describe('responses other than a 200 with the item', () => {
   const item = '{"petId":1,"quantity":50,"status":"available"}';
 
