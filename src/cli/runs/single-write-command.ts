@@ -42,7 +42,8 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
   });
   // A 404 for the list reveals nothing about the pet.
   const isOfPet = end.execution?.rejection !== undefined || end.error?.status === undefined;
-  const error = end.error && (isOfPet ? rewordNoPet(invocation, write, end.error) : end.error);
+  const reworded = end.error && (isOfPet ? rewordNoPet(invocation, write, end.error) : end.error);
+  const error = reworded && withSameSet(invocation, write, end, reworded);
   await printItem(invocation, end, seen, options, error);
   const [row] = end.report.rows;
   const isWritten = row !== undefined && ['applied', 'differs', 'unknown'].includes(row.result);
@@ -129,6 +130,18 @@ async function printItem(
     const what = `The stock of pet ${row.petId} in ${targetName(target)} ${was}`;
     throw unshownError(`${what}, but that could not be shown`, report, cause);
   });
+}
+
+/**
+ * Hints at the same `set` if it is not known whether it was carried out, and neither is the stock before it: resuming
+ * the run could not tell whether the stock that was seen is that of before.
+ */
+function withSameSet(invocation: Invocation, write: SingleWrite, end: RunResult, error: PetstockError): PetstockError {
+  const [row] = end.report.rows;
+  const isSeen = end.execution?.quantities?.has(write.petId) === true;
+  if (row?.result !== 'unknown' || row.before !== undefined || write.quantity === undefined || !isSeen) return error;
+  const words = [...write.command.split(' '), `${write.petId}`, `${write.quantity}`];
+  return error.with({ hint: petstock`${commandLine(invocation, words, { code: undefined })}` });
 }
 
 /**

@@ -126,6 +126,21 @@ test.for(['inventory adjust 1 +5', 'inventory apply FILE --yes'])(
   },
 );
 
+test('hints at the same set again if its outcome is unknown and the stock before was not read', async ({ till }) => {
+  const broken = till.service.always('PATCH', answers(500));
+  await till.run(`config set codes ${till.file('codes.csv', 'code,petId\n94046,1\n')}`);
+  const options = '--reason night --retries 0';
+  let hint = '';
+  for (const words of ['1 77', '77 --code 94046']) {
+    const { stderr } = await till.exits(`inventory set ${words} ${options}`, 8, 'When it was read back, it was 10.');
+    hint = /^Hint: petstock (.*)$/m.exec(stderr)?.[1] ?? '';
+    expect(hint).toBe(`inventory set 1 77 ${options} --env staging`);
+  }
+  broken();
+  await till.exits(hint, 0);
+  expect(till.service.stockOf(1)).toBe(77);
+});
+
 test.for([
   [429, 'rate_limited', { 'Retry-After': '8' }],
   [401, 'unauthorized', {}],
