@@ -269,7 +269,7 @@ export class Limits {
     const pause = Math.min(Math.max(pauses.inFlight.first, this.#heldUp), pauses.inFlight.longest);
     if (this.#heldUp > toldAfter && this.#own.size === 0) {
       const longest = this.#lastExpiry() - this.now;
-      this.#requireWait(pause, this.now, longest);
+      if (this.#isTooLong(pause)) throw new RateLimitedError(heldUpText(longest), heldUp);
       if (!this.#isTold) this.#announce(longest, 'pending');
       this.#waited += pause;
     }
@@ -302,17 +302,21 @@ export class Limits {
     if (at > this.now) this.#requireWait(at - this.now, at);
   }
 
-  /** @param said how long the wait may take altogether, in milliseconds */
-  #requireWait(ms: number, retryAt: number, said = ms): void {
-    const { maxWait, isBoundPerWait, isBulk } = this.#options;
-    const retryAfterSeconds = Math.ceil(said / 1000);
-    const isTooLong = ms + (isBoundPerWait ? 0 : this.#waited) > maxWait;
+  /** Whether the command may not wait this much longer, in milliseconds. */
+  #isTooLong(ms: number): boolean {
+    const { maxWait, isBoundPerWait } = this.#options;
+    return ms + (isBoundPerWait ? 0 : this.#waited) > maxWait;
+  }
+
+  #requireWait(ms: number, retryAt: number): void {
+    const retryAfterSeconds = Math.ceil(ms / 1000);
+    const isTooLong = this.#isTooLong(ms);
     if (this.#isDown(retryAt)) {
       if (!isTooLong) return;
       throw new UnavailableError('The service is unavailable', { retryAfterSeconds, notCarriedOut: true });
     }
     if (!isTooLong && this.#state.episodes < maxEpisodes) return;
-    const day = exhaustedDailyQuota(this.#state, this.now, isBulk);
+    const day = exhaustedDailyQuota(this.#state, this.now, this.#options.isBulk);
     const message = day === undefined ? 'No request is allowed now' : dayText(day);
     throw new RateLimitedError(message, { retryAfterSeconds, day, notCarriedOut: true });
   }
@@ -402,6 +406,14 @@ export class Limits {
     const resetAt = at + Math.max(0, reset - (date ?? at));
     this.#lastSeen = { limit, remaining, reset, resetAt, asOf: at };
   }
+}
+
+/** When the requests of others are answered is not known, so no time is promised. */
+const heldUp = { hint: 'petstock state info', notCarriedOut: true };
+
+function heldUpText(longest: number): string {
+  const seconds = Math.ceil(longest / 1000);
+  return `Requests of other commands with this key have no answer yet. That may take up to ${seconds} s`;
 }
 
 function dayText({ limit, left }: { readonly limit: number; readonly left: number }): string {

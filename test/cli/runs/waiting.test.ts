@@ -121,3 +121,19 @@ test.for(['inventory adjust 1 +5', 'inventory apply FILE'])(
     expect(service.stockOf(1)).toBe(25);
   },
 );
+
+test('does not call it a rate limit if a read may not wait for the requests of other commands', async ({ till }) => {
+  const first = hold();
+  till.service.next('GET', first.action);
+  const other = till.run('inventory list');
+  await first.reached;
+  const { stderr, requests } = await till.exits(
+    'inventory list --max-wait 0',
+    6,
+    /^Error: Requests of other commands/m,
+  );
+  expect(stderr).not.toMatch(/rate limited|possible again|petstock limits/i);
+  expect(requests).toEqual([]);
+  first.release();
+  expect(await other).toMatchObject({ code: 0 });
+});
