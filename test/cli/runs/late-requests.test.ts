@@ -49,6 +49,24 @@ test('adjusts a pet after waiting for a request of a killed command', async ({ t
   expect(till.service.stockOf(1)).toBe(11);
 });
 
+test('reads the stock again if an older request has arrived since the plan, and can no longer arrive', async ({
+  till,
+}) => {
+  let late: Exchange | undefined;
+  const keep: Action = (exchange) => {
+    late = exchange;
+  };
+  await killAt(till, keep, 'inventory adjust 1 +5', 32_000);
+  const confirm = async () => {
+    late?.commit();
+    till.clock.advance(1500);
+    return true;
+  };
+  const file = till.file('a.csv', 'petId,delta\n1,1\n');
+  await till.exits(`inventory apply ${file}`, 0, '', { terminal: 100, prompts: { confirm } });
+  expect(till.service.stockOf(1)).toBe(16);
+});
+
 test('waits for the length of a request if the clock was a day ahead when it was sent', async ({ till }) => {
   const ahead = { ...till.clock, now: () => till.clock.now() + 86_400_000 };
   const run: Till['run'] = (command, options) => till.run(command, { ...options, clock: ahead });
