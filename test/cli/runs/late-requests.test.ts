@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { openState } from '../../../src/state/open-state.ts';
 import { answers, commitThenAnswer, commitThenDrop, commitThenHang, hang } from '../../support/scripted-actions.ts';
 import type { Action, Exchange } from '../../support/scripted-service.ts';
 import { killAt, openTill, type Till, test } from '../../support/till.ts';
@@ -64,6 +65,32 @@ test('reads the stock again if an older request has arrived since the plan, and 
   };
   const file = till.file('a.csv', 'petId,delta\n1,1\n');
   await till.exits(`inventory apply ${file}`, 0, '', { terminal: 100, prompts: { confirm } });
+  expect(till.service.stockOf(1)).toBe(16);
+});
+
+test('reads the stock again if another command has written although this one had the turn', async ({ till }) => {
+  const openWithoutLock: typeof openState = async (options) => {
+    const state = await openState(options);
+    const takeTurn = state.takeTurn.bind(state);
+    state.takeTurn = async (...wanted) => {
+      const turn = await takeTurn(...wanted);
+      await turn.release();
+      return turn;
+    };
+    return state;
+  };
+  let isFirst = true;
+  await till.exits('inventory adjust 1 +1', 0, '', {
+    openState: openWithoutLock,
+    around: async (send) => {
+      const answer = await send();
+      if (isFirst) {
+        isFirst = false;
+        await till.exits('inventory adjust 1 +5', 0);
+      }
+      return answer;
+    },
+  });
   expect(till.service.stockOf(1)).toBe(16);
 });
 
