@@ -161,7 +161,7 @@ async function write(context: RunContext, plan: RunPlan, options: RunOptions, ho
   await hooks.onBegin?.(hasBegun() ? run.run : undefined, count);
   const execution = await execute(run, context, {
     ...{ stock, concurrency: options.concurrency, failFast: options.failFast, isSingle: single !== undefined },
-    zeros: { left: moreZeros(rows, options.guards) },
+    zerosLeft: moreZeros(rows, options.guards),
     ...(single !== undefined && { approve: single.approve }),
     ...(hooks.onSettled !== undefined && { onSettled: hooks.onSettled }),
     ...(hooks.onItem !== undefined && { onItem: hooks.onItem }),

@@ -22,12 +22,12 @@ export async function planResume(context: RunContext, run: RunRecord, open: Open
     openRows.map((row) => ({ ...row, intent: sinceOf(row, run) })),
   );
   // Any number of sums may be 0 here, because the guards count them and the preview shows them.
-  const zeros = { left: Number.POSITIVE_INFINITY };
+  const zerosLeft = Number.POSITIVE_INFINITY;
   const planned = rows.map((row) => {
     if (!isOpen(row)) return bulkRow(row, row.result as BulkRow['result']);
     const step = stepOf(row, {
       ...{ others: others({ ...row, intent: sinceOf(row, run) }), stock: stock.quantities, isResumed: true },
-      ...{ began: run.began, now: moment.now, sends: 0, mayResend: true, zeros, isSecondRead: true },
+      ...{ began: run.began, now: moment.now, sends: 0, mayResend: true, zerosLeft, isSecondRead: true },
     });
     return rowOf(row, step);
   });

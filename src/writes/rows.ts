@@ -24,12 +24,8 @@ export interface Facts {
   readonly sends: number;
   /** Whether a row of unknown outcome may be sent again. */
   readonly mayResend: boolean;
-  readonly zeros: ZeroAllowance;
-}
-
-/** How many more deltas may bring a stock to 0, besides those in the plan. */
-export interface ZeroAllowance {
-  left: number;
+  /** How many more deltas may bring a stock to 0, besides those in the plan. */
+  readonly zerosLeft: number;
 }
 
 export type Step =
@@ -86,7 +82,7 @@ function stepOfPending(row: Row, facts: Facts): Step {
   if (recent !== undefined && isLagging(recent, found)) {
     return isSecondRead ? conflict('conflict', outdatedText(found, recent), found) : { kind: 'readAgain' };
   }
-  return stepByStock(row, stock, facts.zeros);
+  return stepByStock(row, stock, facts.zerosLeft);
 }
 
 /** Returns what other runs have written since the stock that a row without a delta relies on. */
@@ -103,7 +99,7 @@ export function laterWrites(
  * While a request may still arrive, a row may be sent again only with the same quantity, because it may arrive later.
  */
 function stepOfSent(row: Row, facts: Facts): Step {
-  const { others, stock, isResumed, now, sends, mayResend, zeros } = facts;
+  const { others, stock, isResumed, now, sends, mayResend, zerosLeft } = facts;
   if (stock === undefined) throw new Error('the stock was not read');
   const { petId, before, after, delta, intent = 0, inFlightUntil = 0 } = row;
   const found = stock.get(petId);
@@ -122,18 +118,18 @@ function stepOfSent(row: Row, facts: Facts): Step {
   if (verdict !== 'send') return conflict(unclear, verdict.conflict, found);
   // If the stock before is not known, the stock now does not show whether the row was written.
   if (!mayResend) return { kind: 'leave', isUnwritten: !mayArrive && before !== undefined };
-  return isSame ? { kind: 'send', before, after } : stepByStock(row, stock, zeros);
+  return isSame ? { kind: 'send', before, after } : stepByStock(row, stock, zerosLeft);
 }
 
 /** Adds a delta to the stock that was found. A row without a delta is sent only if its stock has not changed. */
-function stepByStock(row: Row, stock: Quantities, zeros: ZeroAllowance): Step {
+function stepByStock(row: Row, stock: Quantities, zerosLeft: number): Step {
   const { petId, before, after, delta, readsFirst = false } = row;
   const found = stock.get(petId);
   if (found === undefined) {
     const code = stock.unreadable?.has(petId) ? unreadableStock : noSuchPet;
     return conflict(code, absenceText(stock, petId), undefined);
   }
-  if (delta !== undefined) return rebase(row, found, zeros);
+  if (delta !== undefined) return rebase(row, found, zerosLeft);
   if (found === before || (before === undefined && readsFirst)) return { kind: 'send', before: found, after };
   if (readsFirst) return conflict('conflict', `the stock is ${found}, not ${before}`, found);
   if (found === after) return { kind: 'settle', result: 'unchanged', quantity: found, isOver: true };
@@ -155,7 +151,7 @@ export const outOfRange = 'out_of_range';
 export function rebase(
   { before, after, delta = 0 }: Pick<Row, 'before' | 'after' | 'delta'>,
   found: number,
-  zeros: ZeroAllowance,
+  zerosLeft: number,
 ): Step {
   const sum = addDelta(found, delta);
   if (!sum.ok) return conflict(outOfRange, sum.problem, found);
@@ -165,12 +161,9 @@ export function rebase(
     const message = `the stock is now ${found}, so ${change} would take it below zero, to ${sum.value}`;
     return conflict('conflict', message, found);
   }
-  if (isPlanned && sum.value === 0 && after > 0) {
-    if (zeros.left <= 0) {
-      const message = `the stock is now ${found}, so ${change} would set it to 0, and max-zero allows no further row at 0 or below`;
-      return conflict('conflict', message, found);
-    }
-    zeros.left -= 1;
+  if (isPlanned && sum.value === 0 && after > 0 && zerosLeft <= 0) {
+    const message = `the stock is now ${found}, so ${change} would set it to 0, and max-zero allows no further row at 0 or below`;
+    return conflict('conflict', message, found);
   }
   return { kind: 'send', before: found, after: sum.value };
 }

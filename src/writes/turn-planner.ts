@@ -50,6 +50,11 @@ interface ToSend {
   readonly after: number;
 }
 
+/** Returns 1 if a row is sent with 0 although it was to leave something, otherwise 0. */
+function newZeros(earlier: Pick<Row, 'after'>, sent: Pick<Row, 'after'>): 0 | 1 {
+  return earlier.after > 0 && sent.after === 0 ? 1 : 0;
+}
+
 /**
  * Plans the turns of a run: which rows, whether the stock has to be read, which are sent. It knows what this process has
  * done with each row, and sends and waits for nothing itself.
@@ -68,6 +73,8 @@ export class TurnPlanner {
   /** How often each row was sent, and how often no answer came. */
   readonly #sends = new Map<Row, number>();
   readonly #losses = new Map<Row, number>();
+  /** How many more rows may be sent that bring a stock to 0, besides those in the plan. */
+  #zerosLeft: number;
   /** Rows that were sent after the stock was read. */
   readonly #sentSince = new Set<Row>();
   /** Rows whose stock may have come from a replica that is behind. */
@@ -93,6 +100,7 @@ export class TurnPlanner {
     this.#run = run;
     this.#context = context;
     this.#options = options;
+    this.#zerosLeft = options.zerosLeft;
     this.#open = new Set(run.rows.filter(isOpen));
     this.stock = options.stock;
     this.#lastTurnAt = options.stock?.at ?? Number.NEGATIVE_INFINITY;
@@ -361,11 +369,13 @@ export class TurnPlanner {
     recent: ReadonlyMap<bigint, LastWrite>,
     sends: boolean,
   ): { readonly toSend: readonly ToSend[]; readonly settled: readonly Row[]; readonly isHeld: boolean } {
-    const { zeros, approve } = this.#options;
+    const { approve } = this.#options;
     const { now } = moment;
     const toSend: ToSend[] = [];
     const settled: Row[] = [];
     let isHeld = false;
+    // Not all of these rows may get a permit in this turn, so they count for good only once they are sent.
+    let zerosLeft = this.#zerosLeft;
     // What was written before this read is in the stock. Only a resumed run has to know of it.
     const isReread = reads && !this.#run.isResumed;
     for (const row of rows) {
@@ -375,12 +385,14 @@ export class TurnPlanner {
         ...{ others: isReread && row.result === 'pending' ? [] : later, stock: stock?.quantities },
         recent: write !== undefined && isRecent(write, now) ? write : undefined,
         ...{ isSecondRead: this.#readAgain.has(row), isResumed: this.#run.isResumed, began: this.#run.began },
-        ...{ now, zeros, sends: this.#sends.get(row) ?? 0 },
+        ...{ now, zerosLeft, sends: this.#sends.get(row) ?? 0 },
         mayResend: sends && this.#context.retries > 0 && (this.#losses.get(row) ?? 0) <= 1,
       });
       if (step.kind === 'send' && approve?.(step.before, step.after) === false) isHeld = true;
-      else if (step.kind === 'send') toSend.push({ row, ...step });
-      else if (this.#take(row, step, moment)) settled.push(row);
+      else if (step.kind === 'send') {
+        toSend.push({ row, ...step });
+        zerosLeft -= newZeros(row, step);
+      } else if (this.#take(row, step, moment)) settled.push(row);
     }
     return { toSend, settled, isHeld };
   }
@@ -435,6 +447,7 @@ export class TurnPlanner {
 
   #noteSent(row: Row, earlier: Row, isLost: boolean, earlierUntil: number | undefined): void {
     this.#sends.set(row, (this.#sends.get(row) ?? 0) + 1);
+    this.#zerosLeft -= newZeros(earlier, row);
     this.#sentSince.add(row);
     if (row.result === 'unknown') this.hasUnanswered = true;
     if (isLost) this.#losses.set(row, (this.#losses.get(row) ?? 0) + 1);

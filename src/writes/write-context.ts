@@ -6,7 +6,6 @@ import type { PetstockError } from '../shared/errors.ts';
 import type { History } from '../state/history.ts';
 import type { Row } from '../state/open-run.ts';
 import type { Store } from '../state/state-store.ts';
-import type { ZeroAllowance } from './rows.ts';
 import type { Stock } from './stock.ts';
 
 /** What writes need of their surroundings: one service, its state, and its limits. */
@@ -45,7 +44,8 @@ export interface ExecuteOptions {
   /** The most requests at a time. */
   readonly concurrency: number;
   readonly failFast: boolean;
-  readonly zeros: ZeroAllowance;
+  /** How many more deltas may bring a stock to 0, besides those in the plan. */
+  readonly zerosLeft: number;
   /** Whether a person waits for a single change: it goes first, and is over after two time-outs. */
   readonly isSingle: boolean;
   /** Reports whether a change may be sent. If not, the run ends with the row still pending. */

@@ -65,7 +65,7 @@ property(
     const recorded = rowOf({ before, after, result: ours === 'never sent' ? 'pending' : 'unknown' });
     const { kind } = stepOf(recorded, {
       ...{ others: known, stock: stockOf(stock), isResumed: true, began: 1, now: 9, sends: 0, mayResend: true },
-      zeros: { left: 0 },
+      zerosLeft: 0,
     });
     if (kind === 'send') expect(later.filter(({ isCommitted }) => isCommitted)).toEqual([]);
   },

@@ -104,6 +104,19 @@ test.for([
   },
 );
 
+test('counts a row for max-zero once, however often it waits for a permit', async () => {
+  const till = await openTill({ stock: tenEach(8), limit: { limit: 4, seconds: 60 } });
+  const pets = [1, 2, 3, 4, 5, 6, 7, 8];
+  const file = till.file('sales.csv', `petId,delta\n${pets.map((petId) => `${petId},-5\n`).join('')}`);
+  // Every later stock is 5, so that each further row leads to 0, which the plan did not.
+  const sales = pets.map((petId) => whileWaiting(till, petId, -5));
+  const onStderr = (text: string) => {
+    for (const sell of sales) sell(text);
+  };
+  await till.exits(`inventory apply ${file} --yes --max-zero 8`, 0, [], { onStderr });
+  expect(pets.map(till.service.stockOf)).toEqual(Array(8).fill(0));
+});
+
 /** Applies eight files at once, each with a pet of its own and pet 9. */
 async function eightTills(till: Till<Clock>, optionsOf: (index: number) => Partial<RunOptions>): Promise<void> {
   const apply = (index: number) => {
