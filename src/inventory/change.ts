@@ -39,7 +39,7 @@ export function isUnclear({
 /**
  * - `unknown`: the row was sent, and it is not known whether it was written
  * - `differs`: the service wrote another quantity than the requested one
- * - `skipped`: the service has no such pet, and such rows are left out
+ * - `skipped`: left out: the service has no such pet, or the delta was already applied
  * - `notEdited`: the quantity equals the expected one, so the row was not edited; programs see it as unchanged
  */
 export const rowResults = [

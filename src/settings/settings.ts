@@ -67,7 +67,7 @@ export const settingDefinitions = {
     'terminal',
     'when inventory set reads the stock first, so that it shows before and after and can be undone',
   ),
-  codes: file('bar codes of your shop: a CSV with code, petId and optionally name and low', requireCodesFile),
+  codes: file('bar codes of your shop: a CSV with code, petId and optionally name, low and units', requireCodesFile),
   'ca-file': file("authorities to trust besides Node's own, in PEM, like NODE_EXTRA_CA_CERTS", async (value) => {
     // Loaded late, because it loads TLS.
     (await import('./authorities.ts')).readAuthorities(value);

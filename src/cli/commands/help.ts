@@ -203,7 +203,7 @@ export const topics = {
         conflict: 'the stock was not the expected one; not written, unless its error says that this is not known',
         notAttempted: 'it was not sent (pending in the history)',
         unknown: 'it is not known whether it was written',
-        skipped: 'the service has no such pet, and --skip-unknown was given',
+        skipped: 'the service has no such pet (with --skip-unknown), or its delta was applied before (--skip-applied)',
         differs: 'the service wrote another quantity (the row shows it)',
       },
     },

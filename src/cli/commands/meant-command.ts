@@ -115,7 +115,7 @@ const instead: Readonly<Record<string, string>> = {
   'state grant': 'petstock state init --help',
   'sandbox export': 'petstock --env sandbox inventory export',
   'sandbox backup': 'petstock sandbox info',
-  'sandbox keys': 'petstock sandbox info',
+  'sandbox keys': 'petstock sandbox serve --key "$KEY"',
   'sandbox serve --database': 'petstock sandbox serve --file sandbox.db',
   'sandbox serve --key-file': 'PETSTOCK_SANDBOX_KEY="$(cat key)" petstock sandbox serve',
 };

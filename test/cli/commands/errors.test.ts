@@ -132,7 +132,7 @@ test('hints at what does the job of commands and options that went', async ({ sh
     ['history list --mine', 'petstock history list --user "$USER"'],
     ['sandbox serve --database postgres://a', 'petstock sandbox serve --file sandbox.db'],
     ['config stores', 'petstock config list'],
-    ['sandbox keys list', 'petstock sandbox info'],
+    ['sandbox keys list', 'petstock sandbox serve --key "$KEY"'],
   ] as const) {
     expect(await shop.refused(command)).toContain(`\nHint: ${hint}\n`);
   }
@@ -163,7 +163,7 @@ const suggestions: readonly (readonly [command: string, meant: string])[] = [
   ['-e sandbox config set key x', 'sandbox info'],
   ['sandbox export shop.csv', '--env sandbox inventory export'],
   ['sandbox backup copy.db', 'sandbox info'],
-  ['sandbox keys create', 'sandbox info'],
+  ['sandbox keys create', 'sandbox serve --key "$KEY"'],
   ['-eprodution inventory list', '-eproduction inventory list'],
   ['inventory list --env=prodution', 'inventory list --env=production'],
   // The last word may be a key.
