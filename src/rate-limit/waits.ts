@@ -82,7 +82,7 @@ export type AnswerKind =
   /** The request has left, and no answer came, or one that can't be read. */
   | 'lost';
 
-/** Returns the kind of an answer with this status. No other function judges a status. */
+/** Returns the kind of an answer with this status. What is done next goes by it; errors go by the status. */
 export function answerKindOf(status: number): Exclude<AnswerKind, 'unsent' | 'lost'> {
   if (status === 401) return 'unauthorized';
   if (status === 429) return 'rateLimited';
@@ -120,7 +120,7 @@ export type NextStep =
   /** Read the stock, which shows whether the write was carried out. */
   | 'readBack';
 
-/** What may be done after each kind of answer, by the kind of request. No other file decides this. */
+/** What may be done after each kind of answer, by the kind of request. Senders check the condition of each step. */
 const nextSteps: Readonly<Record<AnswerKind, Readonly<Record<RequestKind, NextStep>>>> = {
   success: { read: 'use', write: 'use', other: 'use' },
   redirect: { read: 'follow', write: 'follow', other: 'follow' },

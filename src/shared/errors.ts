@@ -199,7 +199,7 @@ export class PartialError extends PetstockError {
   readonly code = 'partial';
 }
 
-/** The command was interrupted by Ctrl-C, SIGTERM or SIGHUP, or a call was aborted by its signal. */
+/** The command was interrupted by Ctrl-C, SIGTERM or SIGHUP. */
 export class InterruptedError extends PetstockError {
   readonly kind = 'interrupted';
   readonly code = 'interrupted';
