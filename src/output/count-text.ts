@@ -113,7 +113,7 @@ function eventText(
 }
 
 /** Returns a question with a line for each choice: its key and what it means. */
-export function questionLines(
+function questionLines(
   { text, choices }: ScanQuestion,
   { paint, width }: Pick<CountShown, 'paint' | 'width'>,
 ): string[] {

@@ -151,7 +151,7 @@ function unitsText(separator: string, { units }: Pick<RunRecord, 'units'>): stri
   return units === undefined ? '' : `${separator}${grouped(units)} ${units === 1n ? 'unit' : 'units'}`;
 }
 
-export function writtenRows({ counts }: Pick<RunRecord, 'counts'>): number {
+function writtenRows({ counts }: Pick<RunRecord, 'counts'>): number {
   return counts.applied + counts.differs;
 }
 
@@ -191,7 +191,7 @@ function runCounts({ counts }: RunRecord) {
   return { ...countRows([]), ...counts };
 }
 
-export function runJson(facts: RunRecord): Row {
+function runJson(facts: RunRecord): Row {
   const { undoneBy, changes, units = null, pets, state } = facts;
   return { ...runIdentity(facts), undoneBy, changes, units, pets, counts: runCounts(facts), state };
 }
@@ -202,13 +202,13 @@ export function historyRecordView(run: RunRecord): View {
 }
 
 /** Returns the properties of a run that `history export` adds to a row. */
-export function exportIdentity(run: RunRecord) {
+function exportIdentity(run: RunRecord) {
   const { at: runAt, reason: _reason, ...facts } = runIdentity(run);
   return { ...facts, runAt };
 }
 
 /** Returns a row for JSON with every field; null for absent values. */
-export function rowJson(facts: RecordedRow) {
+function rowJson(facts: RecordedRow) {
   const { row, line, petId, before = null, after, result, quantity = null } = facts;
   const { error = null, reason = null, ref = null } = facts;
   const at = facts.at === undefined ? null : isoTime(facts.at);

@@ -80,7 +80,7 @@ const plain = /^[ !#-[\]-~]*$/;
 /** Matches characters that are valid in JSON but unsafe on a terminal; they are written as escapes. */
 const harmful = /[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-export function jsonString(text: string): string {
+function jsonString(text: string): string {
   if (plain.test(text)) return `"${text}"`;
   return JSON.stringify(text).replace(
     harmful,
@@ -127,7 +127,7 @@ function objectJson(value: object, stringIds: boolean): string {
 }
 
 /** Returns `"name":value`. */
-export function memberJson(name: string, value: unknown, stringIds: boolean): string {
+function memberJson(name: string, value: unknown, stringIds: boolean): string {
   let text: string;
   if (stringIds && name === 'petId') text = idJson(value);
   else if (stringIds && name === 'pets' && Array.isArray(value)) text = `[${value.map(idJson).join(',')}]`;

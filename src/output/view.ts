@@ -187,7 +187,7 @@ export function batchesOf<T, Converted>(
 }
 
 /** Length in characters at which a piece of output is yielded, so that writes are few and little memory is used. */
-export const largestChunk = 64 * 1024;
+const largestChunk = 64 * 1024;
 
 /**
  * Yields a head right before the first piece, or at the end if there is none, so that an error before the first row

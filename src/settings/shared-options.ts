@@ -205,7 +205,7 @@ function oneOf<const Value extends string>(values: readonly Value[]) {
 }
 
 /** Parses the text of a variable for an option without a value. */
-export function onOrOff(text: string): Parsed<boolean> {
+function onOrOff(text: string): Parsed<boolean> {
   if (/^(true|1|yes|on)$/i.test(text)) return parsed(true);
   return /^(false|0|no|off)$/i.test(text) ? parsed(false) : problem(`takes true or false, not ${quoted(text)}`);
 }

@@ -44,7 +44,7 @@ export const completionCommand = define({
 });
 
 /** For bash. The words are passed to petstock as arguments, and its output is never evaluated. */
-export const bashScript = `# bash completion for petstock
+const bashScript = `# bash completion for petstock
 _petstock() {
   # bash splits words at = and :, so parts without a blank between them are joined again.
   local rest=\${COMP_LINE:0:COMP_POINT} words=() word= trimmed= i
@@ -123,7 +123,7 @@ fi
 `;
 
 /** For zsh, by `source` or from a folder in `fpath`. */
-export const zshScript = `#compdef petstock
+const zshScript = `#compdef petstock
 # zsh completion for petstock
 _petstock() {
   local -a lines head words_of_it plain open_ended
@@ -159,7 +159,7 @@ fi
 `;
 
 /** For fish, which quotes the suggestions. */
-export const fishScript = `# fish completion for petstock
+const fishScript = `# fish completion for petstock
 function __petstock_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)

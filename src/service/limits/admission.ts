@@ -23,7 +23,7 @@ export function windowAt(window: Window, now: number, length: number): Window {
 }
 
 /** Returns the end of a window, in milliseconds since the Unix epoch. */
-export function windowEnd(window: Window): number {
+function windowEnd(window: Window): number {
   return window.start + window.length;
 }
 
