@@ -48,9 +48,9 @@ export type Step =
 /** The age of a write that some replica may not show yet, in milliseconds. */
 const maxReplicaLag = 15_000;
 
-/** Reports whether some replica may not show a write yet. */
+/** Reports whether some replica may not show a write yet. One later than now is of a clock that was ahead: its age is not known. */
 export function isRecent({ at }: LastWrite, now: number): boolean {
-  return Math.abs(now - at) < maxReplicaLag;
+  return now - at < maxReplicaLag;
 }
 
 /** Reports whether a stock is the one before a recent write. */
