@@ -46,7 +46,7 @@ export interface ScanQuestion {
   readonly code: string;
   readonly text: string;
   readonly choices: readonly ScanChoice[];
-  /** What else the line may mean, for a message where nobody can be asked. */
+  /** What else the line may mean, for a message where no person can be asked. */
   readonly otherwise: string;
 }
 
