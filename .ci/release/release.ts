@@ -7,10 +7,10 @@ import { notesOf, pageOf, releasedChangelog, requireNotEarlier } from './version
 /**
  * `npm run release -- <version>`: makes a release of the commit that is checked out. It consists of a commit with the
  * version and change log, a tag, and in `dist/release` the tarball for npm, the release notes, and `SHA256SUMS` of both.
- * Everything is built in a clone from `package-lock.json`, so no other file of this folder gets in, and nothing changes here until everything is
- * built. Nothing is pushed or published. With `--dry-run` nothing is committed or tagged here. With `--tagged` the
- * commit that is checked out already is the release, and its files are built again. The same commit gives the same
- * tarball.
+ * Everything is built in a clone from `package-lock.json`, so no other file of this folder gets in, and nothing changes
+ * here until everything is built. Nothing is pushed or published. With `--dry-run` nothing is committed or tagged here.
+ * With `--tagged` the commit that is checked out already is the release, and its files are built again. The same commit
+ * gives the same tarball.
  */
 // The error shows only the message: what to do, or the output of npm or git.
 process.once('uncaughtException', ({ message }) => {

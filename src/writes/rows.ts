@@ -48,7 +48,10 @@ export type Step =
 /** The age of a write that some replica may not show yet, in milliseconds. */
 const maxReplicaLag = 15_000;
 
-/** Reports whether some replica may not show a write yet. One later than now is of a clock that was ahead: its age is not known. */
+/**
+ * Reports whether some replica may not show a write yet. The age of a write from the future is not known: the clock was
+ * ahead then, or has been set back since.
+ */
 export function isRecent({ at }: LastWrite, now: number): boolean {
   return now - at < maxReplicaLag;
 }

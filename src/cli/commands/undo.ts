@@ -99,9 +99,9 @@ async function undoLastRun(invocation: Invocation, options: UndoOptions): Promis
 }
 
 /**
- * Returns the run with the latest write to this service that can be undone, or that is still running, and sentences about the skipped
- * runs, of which at most `maxNamed` are described. A running run is not skipped, so that `undoRun` refuses to undo it
- * instead of undoing an older one. Undo runs are left out.
+ * Returns the run with the latest write to this service that can be undone, or that is still running, and sentences
+ * about the skipped runs, of which at most `maxNamed` are described. A running run is not skipped, so that `undoRun`
+ * refuses to undo it instead of undoing an older one. Undo runs are left out.
  */
 async function findLast(invocation: Invocation, found: FoundState | undefined) {
   const { target, context } = invocation;
