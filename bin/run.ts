@@ -34,6 +34,7 @@ export async function run(): Promise<number> {
     openTransport,
     folders: foldersOf(env),
     openPager: async (command) => (await import('./terminal.ts')).openPager(command),
+    watchReader: async (onGone) => (await import('./reader.ts')).watchReader(1, onGone),
     self: { host: hostname(), pid: process.pid },
     prompts: latePrompts(interrupted),
     ...{ interrupted, onHangup },

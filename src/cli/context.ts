@@ -33,6 +33,11 @@ export interface Context {
    * Starts a program that shows its input on the terminal. `Pager.ended` reports whether the program could be started, and whether it failed.
    */
   openPager(command: PagerCommand): Promise<Pager>;
+  /**
+   * Calls `onGone` once the reader of stdout has exited, as far as that can be known without a write. Returns a function
+   * that ends the watching.
+   */
+  watchReader(onGone: () => void): Promise<() => void>;
   /** Returns a number in [0, 1), for jitter. */
   random(): number;
 }

@@ -191,7 +191,7 @@ export function seenChangesLines(
   const shown = names === undefined ? columns.filter((column) => column !== nameColumn) : columns;
   const typical = {
     ...{ at: localTime(0), petId, before: 9999, after: 9999, difference: 9999n },
-    ...{ remark: shortWords.belowZero, status: 'available', name: 'Lady, the T-Rex' },
+    ...{ remark: shortWords.belowZero, status: 'available → pending', name: 'Lady T-Rex' },
   };
   const view: View = { shape: 'list', columns: shown, rows: [] };
   const { head, line } = longForm(view, [typical], { ...options, header: true }, true);

@@ -40,12 +40,12 @@ test('lines up the changes of a watch in a terminal', async () => {
     return `${head}${of(reading)}`;
   };
   expect(lines(100, names)).toMatchInlineSnapshot(`
-    "Time      Pet ID  Before  After  Change           Status     Name
-    07:00:20       4      39      3     -36  low      available  Rex
-    07:00:20       5       0      0                   pending …  -
-    07:00:20       6       -     12   added           available  -
-    07:00:20       7       2      -  removed           available  -
-    07:00:20       8       1     -1      -2  below 0  available  -
+    "Time      Pet ID  Before  After  Change           Status               Name
+    07:00:20       4      39      3     -36  low      available            Rex
+    07:00:20       5       0      0                   pending → sold       -
+    07:00:20       6       -     12   added           available            -
+    07:00:20       7       2      -  removed           available            -
+    07:00:20       8       1     -1      -2  below 0  available            -
     "
   `);
   expect(lines(50)).toMatchInlineSnapshot(`

@@ -9,6 +9,9 @@ export const isRoot = process.geteuid?.() === 0;
 /** Whether there is a device on which every write fails as on a full disk. */
 export const hasFullDevice = existsSync('/dev/full');
 
+/** Whether `tail` notices that the reader of its output has exited. */
+export const hasGnuTail = `${spawnSync('tail', ['--version']).stdout}`.includes('GNU coreutils');
+
 export const canMakeFifos = succeeds(['mkfifo', '--version']) || process.platform === 'darwin';
 
 /**

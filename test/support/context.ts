@@ -110,6 +110,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
     prompts: { password: unasked, confirm: unasked, text: unasked, ...options.prompts },
     interrupted: options.interrupted ?? ctrlC.signal,
     onHangup: () => {},
+    watchReader: async () => () => {},
     random: options.random ?? (() => 0.5),
   };
   const code = await main(context);

@@ -21,6 +21,8 @@ export interface WatchOptions {
   readonly low: boolean;
   readonly petIds: ReadonlySet<bigint> | undefined;
   readonly texts: Texts | undefined;
+  /** Aborted by an interruption, and once nobody reads the changes. */
+  readonly ended: AbortSignal;
 }
 
 /** Returns, for example, `1.5 s`; from one minute on, the text of `formatDuration`. */
@@ -138,10 +140,11 @@ class Watch {
    */
   async #tryRead(): Promise<StockList | undefined> {
     const { messages, context } = this.invocation;
-    const { clock, interrupted } = context;
+    const { clock } = context;
+    const { ended } = this.options;
     const controller = new AbortController();
-    const abort = () => controller.abort(interrupted.reason);
-    interrupted.addEventListener('abort', abort);
+    const abort = () => controller.abort(ended.reason);
+    ended.addEventListener('abort', abort);
     // A pending check is aborted when the time is over, except the last check, because it begins only then.
     const left = this.#end - this.#checkedAt;
     let deadline: Deadline | undefined;
@@ -156,14 +159,14 @@ class Watch {
       }
       return found;
     } catch (error) {
-      interrupted.throwIfAborted();
+      ended.throwIfAborted();
       if (controller.signal.aborted) return undefined;
       if (!(error instanceof PetstockError) || (error instanceof AuthError && error.status === 401)) throw error;
       await this.#fault(error);
       return undefined;
     } finally {
       deadline?.clear();
-      interrupted.removeEventListener('abort', abort);
+      ended.removeEventListener('abort', abort);
     }
   }
 
@@ -243,14 +246,14 @@ class Watch {
    * that time, sleeps only until `soonest`.
    */
   async #sleepUntil(until: number, soonest: number): Promise<void> {
-    const { clock, interrupted } = this.invocation.context;
+    const { clock } = this.invocation.context;
     let [monotonic, wall] = [clock.monotonic(), clock.now()];
     let suspended = 0;
     for (;;) {
       const left = until - monotonic;
       const isDue = monotonic >= soonest && suspended >= left && suspended > maxSleep;
       if (left <= 0 || isDue) return;
-      await clock.sleep(Math.min(left, maxSleep), interrupted);
+      await clock.sleep(Math.min(left, maxSleep), this.options.ended);
       const [nowMonotonic, nowWall] = [clock.monotonic(), clock.now()];
       suspended += Math.max(0, nowWall - wall - (nowMonotonic - monotonic));
       [monotonic, wall] = [nowMonotonic, nowWall];

@@ -1,6 +1,6 @@
 import { type SeenLines, seenChangesLines, seenChangesView } from '../../../output/difference-view.ts';
 import type { Format } from '../../../output/view.ts';
-import { ChangesFound, endingSignalOf, UsageError } from '../../../shared/errors.ts';
+import { ChangesFound, ClosedPipeError, endingSignalOf, UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define } from '../command.ts';
 import { fieldsOption, known, listOf } from '../kinds.ts';
@@ -17,8 +17,8 @@ export const watchCommand = define({
   description:
     'Polls the stock and prints a line for each change: with the time on a terminal, as NDJSON elsewhere. Each ' +
     'check takes one request. Checks use at most a tenth of the rate limit; if that requires a longer ' +
-    "interval, petstock says so. Service errors don't end it, except a rejected key (401). Ctrl-C ends " +
-    'it with exit code 0; a pipe that was closed, with the next change that it prints.',
+    "interval, petstock says so. Service errors don't end it, except a rejected key (401). Ctrl-C ends it with exit " +
+    'code 0, and so does a closed pipe (| head): within seconds, or, where there is no GNU tail, with the next change.',
   options: [
     ['--interval <s>', `seconds from one check to the next (default: ${defaultInterval})`],
     ['--pet <id,…>', 'only these pets, by id or name', listOf(known('pets'))],
@@ -48,11 +48,15 @@ export const watchCommand = define({
     const { low = false, first = false, now = false } = flags;
     const { results, context } = invocation;
     const format = results.isFormatNamed || context.stdout.isTerminal ? results.format : 'ndjson';
-    await runWatch(invocation, format, {
+    const reader = new AbortController();
+    const stopWatching = await context.watchReader(() => reader.abort(new ClosedPipeError('No reader')));
+    const watching = runWatch(invocation, format, {
       ...{ interval: interval * 1000, duration: duration && duration * 1000, low, first, now },
       petIds: await chosenPets(invocation, flags),
       texts: textsOf(flags as TextOptions),
+      ended: AbortSignal.any([context.interrupted, reader.signal]),
     });
+    await watching.finally(stopWatching);
   },
 });
 
