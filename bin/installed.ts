@@ -1,15 +1,32 @@
 #!/usr/bin/env node
-import { start } from './start.ts';
+import { writeSync } from 'node:fs';
+import { version } from '../src/shared/version.ts';
 
 /**
  * The entry point of the npm package, built to `dist/petstock.cjs`. Its other scripts are in the same folder. The
- * compiled code of the program is cached; that of completion is not.
+ * program is not loaded for `--version`, or to complete a word.
  */
-const words = process.argv.slice(2);
-
-void start(words, {
-  completion: async () => require('./complete.cjs'),
+async function start(words: readonly string[]): Promise<void> {
+  if (showsVersion(words)) return;
+  if (words[0] === '__complete') {
+    const { answerShell }: typeof import('./complete.ts') = require('./complete.cjs');
+    return answerShell(words.slice(1));
+  }
+  const { loadCached } = await import('./code-cache.ts');
   // Without the code cache, this would be `require('./program.cjs')`.
-  program: async () =>
-    (await import('./code-cache.ts')).loadCached<typeof import('./run.ts')>('./program.cjs', words, require),
-});
+  const { run } = loadCached<typeof import('./run.ts')>('./program.cjs', words, require);
+  process.exitCode = await run();
+}
+
+function showsVersion([only, ...others]: readonly string[]): boolean {
+  if (others.length > 0 || (only !== '--version' && only !== '-V')) return false;
+  try {
+    writeSync(1, `${version}\n`);
+    return true;
+  } catch {
+    // The program handles closed pipes and full disks.
+    return false;
+  }
+}
+
+void start(process.argv.slice(2));

@@ -1,5 +1,6 @@
-import type { Context } from '../src/cli/context.ts';
 import { type EndingSignal, InterruptedError } from '../src/shared/errors.ts';
+import type { Context } from '../src/cli/context.ts';
+import type { Suspension } from '../src/writes/write-context.ts';
 
 /**
  * Ends the process with SIGHUP if its terminal was closed, like a program without a listener for it. Otherwise Node 20
@@ -58,6 +59,26 @@ export function listenForInterruption(): Interruption {
     ...{ signal: controller.signal, abort: () => abort() },
     onHangup: (listener) => {
       onHangup = listener;
+    },
+  };
+}
+
+/** Listens for Ctrl-Z while something has to be released first; otherwise the system stops the process at once. */
+export function listenForSuspension(): Suspension {
+  const releases = new Set<() => Promise<void>>();
+  const onStop = async () => {
+    await Promise.allSettled([...releases].map((release) => release()));
+    process.kill(process.pid, 'SIGSTOP');
+  };
+  return {
+    add: (release) => {
+      if (process.platform === 'win32') return () => {};
+      if (releases.size === 0) process.on('SIGTSTP', onStop);
+      releases.add(release);
+      return () => {
+        releases.delete(release);
+        if (releases.size === 0) process.off('SIGTSTP', onStop);
+      };
     },
   };
 }

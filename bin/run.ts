@@ -6,9 +6,8 @@ import { createSystemClock } from '../src/shared/clock.ts';
 import { endingSignalOf, exitCodes } from '../src/shared/errors.ts';
 import { foldersOf } from './folders.ts';
 import { createInput } from './input.ts';
-import { endBlocked, endWithTerminal, listenForInterruption } from './interruption.ts';
+import { endBlocked, endWithTerminal, listenForInterruption, listenForSuspension } from './interruption.ts';
 import { bestEffort, createOutput, openStderr } from './output.ts';
-import { listenForSuspension } from './suspension.ts';
 import { withPlainParser } from './v8-flags.ts';
 
 /** Runs the command line of this process, and returns the exit code. */

@@ -5,7 +5,7 @@ import type { Permit } from '../rate-limit/permits.ts';
 import type { RequestKind } from '../rate-limit/waits.ts';
 import { FailureError, type PetstockError, UnavailableError } from '../shared/errors.ts';
 import type { Json } from '../shared/json.ts';
-import { redactorOf } from '../shared/redact.ts';
+import { redactorOf } from '../shared/sanitize.ts';
 import type { AttemptOptions } from './attempt.ts';
 import { HeldBytes, maxBodyBytes } from './body.ts';
 import { decodeItemOf, decodeJson, type WrittenItem } from './decode.ts';

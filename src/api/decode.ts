@@ -16,9 +16,9 @@ import {
   JsonNumber,
   parseJson,
   responseBounds,
+  skipSpace,
   TooManyValues,
 } from '../shared/json.ts';
-import { skipSpace } from '../shared/json-text.ts';
 import { decodeUtf8, tooLong } from './body.ts';
 
 const numberFields = fieldNames.filter((name) => itemFields[name].kind.isNumber);

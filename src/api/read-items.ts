@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { InventoryItem } from '../inventory/item-fields.ts';
-import { isJsonObject, JsonSyntaxError, parseJsonAt, TooManyValues } from '../shared/json.ts';
-import { endOfValue, skipSpace } from '../shared/json-text.ts';
+import { endOfValue, isJsonObject, JsonSyntaxError, parseJsonAt, skipSpace, TooManyValues } from '../shared/json.ts';
 import { notUtf8 } from './body.ts';
 import { type ItemDecoder, itemBounds, itemDecoder, type Origin, parseElements } from './decode.ts';
 

@@ -1,6 +1,5 @@
 import { type ReaderField, readerFields } from '../inventory/item-fields.ts';
-import { editDistance } from '../shared/did-you-mean.ts';
-import { shellWord } from '../shared/hint.ts';
+import { editDistance, shellWord } from '../shared/hint.ts';
 import { quoted } from '../shared/parsed.ts';
 import type { ProblemList, Remedy } from './problems.ts';
 

@@ -1,5 +1,13 @@
-import { type Json, type JsonObject, JsonSyntaxError, numberText, parseJson, TooManyValues } from '../shared/json.ts';
-import { endOfValue, skipSpace } from '../shared/json-text.ts';
+import {
+  endOfValue,
+  type Json,
+  type JsonObject,
+  JsonSyntaxError,
+  numberText,
+  parseJson,
+  skipSpace,
+  TooManyValues,
+} from '../shared/json.ts';
 import { quoted } from '../shared/parsed.ts';
 import { type Field, type FieldNames, isForReader, type RawRow } from './field-names.ts';
 import { broken, type ProblemList } from './problems.ts';

@@ -1,6 +1,5 @@
 import { harmless } from '../output/terminal.ts';
-import { redactorOf } from '../shared/redact.ts';
-import { singleLine } from '../shared/sanitize.ts';
+import { redactorOf, singleLine } from '../shared/sanitize.ts';
 import type { Context, Output, Prompts } from './context.ts';
 
 type Redact = (text: string) => string;

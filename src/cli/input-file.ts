@@ -1,9 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { FileProblems } from '../change-files/problems.ts';
 import { grouped } from '../inventory/items.ts';
-import { UsageError } from '../shared/errors.ts';
-import { readErrorReason, systemCode, systemFailureText } from '../shared/file-error.ts';
-import { orInterrupted } from '../shared/or-interrupted.ts';
+import { readErrorReason, systemCode, systemFailureText, UsageError } from '../shared/errors.ts';
 import { capitalized } from '../shared/parsed.ts';
 import type { Context } from './context.ts';
 
@@ -77,4 +75,17 @@ export function faultyFile(
 
 function endOf(nothing: string | undefined): string {
   return nothing === undefined ? '' : `. ${capitalized(nothing)}`;
+}
+
+/**
+ * Waits for `work`, but not after an interruption: `work` then continues, and its result is ignored.
+ * @throws errors of `work`; the reason of the interruption
+ */
+export function orInterrupted<T>(work: Promise<T>, interrupted: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(interrupted.reason);
+    interrupted.addEventListener('abort', stop, { once: true });
+    if (interrupted.aborted) stop();
+    work.then(resolve, reject).finally(() => interrupted.removeEventListener('abort', stop));
+  });
 }

@@ -19,10 +19,10 @@ import {
   NotFoundError,
   PetstockError,
   RateLimitedError,
+  systemFailureText,
   UnavailableError,
   UsageError,
 } from '../shared/errors.ts';
-import { systemFailureText } from '../shared/file-error.ts';
 import { petstock, targetWords } from '../shared/hint.ts';
 import { capitalized, sentence, uncapitalized } from '../shared/parsed.ts';
 import { stripControlsFromBody } from '../shared/sanitize.ts';

@@ -2,12 +2,16 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { RunningService, ServiceOptions } from '../service/index.ts';
 import { ownerOf } from '../settings/folders.ts';
-import { effectiveUser } from '../shared/account.ts';
 import { createFileAtomically } from '../shared/atomic-file.ts';
-import { FailureError, UsageError } from '../shared/errors.ts';
-import { readErrorReason, systemCode } from '../shared/file-error.ts';
+import { FailureError, readErrorReason, systemCode, UsageError } from '../shared/errors.ts';
 import { petstock, shellWord } from '../shared/hint.ts';
-import { makePrivateFolder, otherFolderHint, readPrivateFile, withFolderHint } from '../shared/private-files.ts';
+import {
+  effectiveUser,
+  makePrivateFolder,
+  otherFolderHint,
+  readPrivateFile,
+  withFolderHint,
+} from '../shared/private-files.ts';
 import { isSqliteError, sqliteCodeOf, sqliteCodes } from '../shared/sqlite-engine.ts';
 import type { Context } from './context.ts';
 

@@ -1,4 +1,4 @@
-import { nearest } from '../shared/did-you-mean.ts';
+import { nearest } from '../shared/hint.ts';
 import { isWord } from './count/scan-line.ts';
 
 /** The store's names by the ids of their pets. */

@@ -1,7 +1,7 @@
 import { counted, grouped } from '../inventory/items.ts';
 import type { Estimate, KnownLimit } from '../rate-limit/known-limits.ts';
 import type { RateLimit } from '../rate-limit/permits.ts';
-import { type Target, targetName } from '../shared/target.ts';
+import { type Target, targetName } from '../shared/hint.ts';
 import { countColumn, shareColumns } from './columns.ts';
 import { formatDuration, isoTime, localTime, minuteOf, roughDuration } from './time.ts';
 import { type Column, plainColumns, type Row, type View } from './view.ts';

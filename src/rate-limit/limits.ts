@@ -1,6 +1,5 @@
 import type { Clock } from '../shared/clock.ts';
-import { RateLimitedError, UnavailableError } from '../shared/errors.ts';
-import { fileErrorReason } from '../shared/file-error.ts';
+import { fileErrorReason, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import type { Moment } from '../state/state-store.ts';
 import type { Answer, Statement } from '../state/statements.ts';
 import { type AnswerRecord, closesGate, fold, type LimitRecord, recordOf } from './fold.ts';

@@ -1,8 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import tls from 'node:tls';
-import { FailureError, UsageError } from '../shared/errors.ts';
-import { readErrorReason } from '../shared/file-error.ts';
+import { FailureError, readErrorReason, UsageError } from '../shared/errors.ts';
 import { readTrustedFile } from '../shared/private-files.ts';
 import { type Environment, variable } from './variables.ts';
 

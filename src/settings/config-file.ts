@@ -1,7 +1,6 @@
 import path from 'node:path';
-import { didYouMean } from '../shared/did-you-mean.ts';
-import { PetstockError, UsageError } from '../shared/errors.ts';
-import { readErrorReason, systemCode } from '../shared/file-error.ts';
+import { PetstockError, readErrorReason, systemCode, UsageError } from '../shared/errors.ts';
+import { didYouMean } from '../shared/hint.ts';
 import { type Parsed, parsed, problem, sentence } from '../shared/parsed.ts';
 import { findPrivateFile, requirePrivateFolder, withFolderHint } from '../shared/private-files.ts';
 import { plainName } from '../shared/sanitize.ts';

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path, { dirname, posix, win32 } from 'node:path';
-import { effectiveUser } from '../shared/account.ts';
 import { UsageError } from '../shared/errors.ts';
 import { shellWord } from '../shared/hint.ts';
+import { effectiveUser } from '../shared/private-files.ts';
 import { type Environment, variable } from './variables.ts';
 
 /** The absolute paths of the folders, which need not exist. Reading a property may throw, see `resolveFolders`. */

@@ -1,8 +1,15 @@
-import { didYouMean, nearest } from '../shared/did-you-mean.ts';
 import { AuthError, UsageError } from '../shared/errors.ts';
-import { petstock, targetWords, withValue } from '../shared/hint.ts';
+import {
+  didYouMean,
+  type EnvironmentName,
+  environmentNames,
+  nearest,
+  petstock,
+  targetName,
+  targetWords,
+  withValue,
+} from '../shared/hint.ts';
 import type { Parsed } from '../shared/parsed.ts';
-import { type EnvironmentName, environmentNames, targetName } from '../shared/target.ts';
 import type { ConfigFile, KeyCommand, StoredConfig } from './config-file.ts';
 import { parseBaseUrl, parseKey } from './key-and-url.ts';
 import {

@@ -1,10 +1,8 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { didYouMean } from '../shared/did-you-mean.ts';
 import { UsageError } from '../shared/errors.ts';
-import { petstock, targetWords } from '../shared/hint.ts';
+import { didYouMean, environmentNames, petstock, type Target, targetWords } from '../shared/hint.ts';
 import { type Parsed, parsed, problem, sentence } from '../shared/parsed.ts';
-import { environmentNames, type Target } from '../shared/target.ts';
 import { type Environment, ownState, type Sourced, unnamedStore, variable } from './variables.ts';
 
 /** The environments for which a key and a URL can be stored; the sandbox creates its own. */

@@ -1,6 +1,5 @@
-import { nearest } from '../shared/did-you-mean.ts';
+import { environmentNames, nearest } from '../shared/hint.ts';
 import { type Parsed, parsed, problem, quoted } from '../shared/parsed.ts';
-import { environmentNames } from '../shared/target.ts';
 import { remoteEnvironmentNames } from './settings.ts';
 import { type Environment, keyVariables, storesOfVariables, urlVariable, variable } from './variables.ts';
 

@@ -4,9 +4,8 @@ import { type FileHandle, link, lstat, open, realpath, rename, rm, stat } from '
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { effectiveUser } from './account.ts';
-import { FailureError } from './errors.ts';
-import { fileErrorReason, openElsewhere, systemCode } from './file-error.ts';
+import { FailureError, fileErrorReason, openElsewhere, systemCode } from './errors.ts';
+import { effectiveUser } from './private-files.ts';
 
 /** Calls that sync and rename files. Tests replace them, and so do callers that sync later. */
 export interface DiskSync {

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { skipSpace } from './json-text.ts';
 
 /** A JSON number with all its digits. */
 export class JsonNumber {
@@ -228,4 +227,41 @@ export function toInteger(value: Json | undefined): bigint | undefined {
   const digits = (whole + fraction).padEnd(point, '0');
   if (/[1-9]/.test(digits.slice(Math.max(point, 0)))) return undefined;
   return BigInt(`${sign}0${digits.slice(0, Math.max(point, 0))}`);
+}
+
+/** Returns where the white space that begins at `start` ends. */
+export function skipSpace(text: string, start: number): number {
+  let at = start;
+  for (let code = text.charCodeAt(at); code <= 0x20; code = text.charCodeAt(at)) {
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) break;
+    at += 1;
+  }
+  return at;
+}
+
+/** Matches a string, a bracket, or the opening quote of an unterminated string. */
+const part = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|["[\]{}]/g;
+
+/** Matches the character after a value that is neither a string nor in brackets. */
+const end = /[,[\]{}" \n\r\t]/g;
+
+/**
+ * Returns where the JSON value that begins at `start` ends, judged by quotes and brackets only. Any text that begins
+ * with neither ends before a comma, a bracket, a quote or white space. Undefined if the text ends first.
+ */
+export function endOfValue(text: string, start: number): number | undefined {
+  if (!'"{['.includes(text.charAt(start))) {
+    end.lastIndex = start + 1;
+    return end.exec(text)?.index;
+  }
+  part.lastIndex = start;
+  let depth = 0;
+  for (let found = part.exec(text); found !== null; found = part.exec(text)) {
+    const [piece] = found;
+    if (piece === '"') return undefined;
+    if (piece === '{' || piece === '[') depth += 1;
+    else if (piece === '}' || piece === ']') depth -= 1;
+    if (depth === 0) return part.lastIndex;
+  }
+  return undefined;
 }

@@ -1,8 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
 import type { DatabaseAddress, DatabaseHost } from '../shared/database-url.ts';
-import { FailureError } from '../shared/errors.ts';
-import { readErrorReason } from '../shared/file-error.ts';
+import { FailureError, readErrorReason } from '../shared/errors.ts';
 import { readTrustedFile } from '../shared/private-files.ts';
 
 /** An address with one of its hosts. */

@@ -11,9 +11,8 @@ import {
   statusSentence,
   UnavailableError,
 } from '../shared/errors.ts';
-import { petstock, targetWords } from '../shared/hint.ts';
+import { petstock, type Target, targetWords } from '../shared/hint.ts';
 import { capitalized, sentence, uncapitalized } from '../shared/parsed.ts';
-import type { Target } from '../shared/target.ts';
 import { rowErrorOf } from './classify-failure.ts';
 import type { Execution } from './write-context.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect } from 'vitest';
 import { startService } from '../../src/service/index.ts';
 import { configOf, readConfig } from '../../src/settings/config-file.ts';
-import { targetWords } from '../../src/shared/hint.ts';
-import { targetName } from '../../src/shared/target.ts';
+import { targetName, targetWords } from '../../src/shared/hint.ts';
 import fc, { property } from '../support/properties.ts';
 import { changeFile, openShop, test as shopTest } from '../support/shop.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { FailureError, UnavailableError } from '../../src/shared/errors.ts';
-import { fileErrorReason, readErrorReason } from '../../src/shared/file-error.ts';
+import { FailureError, fileErrorReason, readErrorReason, UnavailableError } from '../../src/shared/errors.ts';
 
 test('keeps the kind and the details when an error is changed', () => {
   const service = { code: 'down', message: 'Down.', status: 503 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { redactorOf } from '../../src/shared/redact.ts';
+import { redactorOf } from '../../src/shared/sanitize.ts';
 import fc, { property } from '../support/properties.ts';
 
 test.each([

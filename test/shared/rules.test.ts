@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FailureError, failureText, UnavailableError } from '../../src/shared/errors.ts';
-import { orInterrupted } from '../../src/shared/or-interrupted.ts';
 import { quoted } from '../../src/shared/parsed.ts';
 import { plainName } from '../../src/shared/sanitize.ts';
 import { isBusy, retryBusy, sqliteCodeOf, takeLock } from '../../src/shared/sqlite-engine.ts';
@@ -37,17 +36,6 @@ test.each([
   ['😀'.repeat(41), `"${'😀'.repeat(39)}…"`],
   ['a\u202eb\n', '"a<U+202E>b<U+000A>"'],
 ])('quotes %j as %s', (text, shown) => expect(quoted(text)).toBe(shown));
-
-test('waits for work or for an interruption, whichever comes first', async () => {
-  const controller = new AbortController();
-  const { signal } = controller;
-  expect(await orInterrupted(Promise.resolve(7), signal)).toBe(7);
-  await expect(orInterrupted(Promise.reject(new Error('no')), signal)).rejects.toThrow('no');
-  const waiting = orInterrupted(new Promise(() => {}), signal);
-  controller.abort(new Error('Ctrl-C'));
-  await expect(waiting).rejects.toThrow('Ctrl-C');
-  await expect(orInterrupted(Promise.resolve(7), signal)).rejects.toThrow('Ctrl-C');
-});
 
 const sqlite = (message: string, errcode?: unknown) =>
   Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', ...(errcode === undefined ? {} : { errcode }) });

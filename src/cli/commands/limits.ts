@@ -9,7 +9,7 @@ import { maskKey, serviceNameOf } from '../../settings/key-and-url.ts';
 import { knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { remoteEnvironmentNames } from '../../settings/settings.ts';
 import { storesOfVariables } from '../../settings/variables.ts';
-import { type Target, targetName } from '../../shared/target.ts';
+import { type Target, targetName } from '../../shared/hint.ts';
 import type { Store } from '../../state/state-store.ts';
 import { isNamed, isNarrowed } from '../invocation/globals.ts';
 import type { Invocation } from '../invocation/invocation.ts';

@@ -1,6 +1,5 @@
-import { nearest } from '../../shared/did-you-mean.ts';
 import { UsageError } from '../../shared/errors.ts';
-import { petstock, withWords } from '../../shared/hint.ts';
+import { nearest, petstock, withWords } from '../../shared/hint.ts';
 import { mayHoldKey } from '../typed-keys.ts';
 import { type Command, commandNamed, commandsBelow } from './command.ts';
 import { root } from './index.ts';

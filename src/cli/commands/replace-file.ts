@@ -4,11 +4,10 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type ChangeFormat, changeFormats, formatOfName } from '../../change-files/read-rows.ts';
 import { requireFolderOf, writeFileAtomically } from '../../shared/atomic-file.ts';
-import { ClosedPipeError, UsageError } from '../../shared/errors.ts';
-import { systemCode } from '../../shared/file-error.ts';
+import { ClosedPipeError, systemCode, UsageError } from '../../shared/errors.ts';
 import { petstock, withOption } from '../../shared/hint.ts';
-import { orInterrupted } from '../../shared/or-interrupted.ts';
 import { makePrivateFolder } from '../../shared/private-files.ts';
+import { orInterrupted } from '../input-file.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { requireFileName } from './option-values.ts';
 

@@ -1,11 +1,17 @@
 import type { BulkRow } from '../../inventory/change.ts';
 import type { RunRecord } from '../../inventory/run-records.ts';
 import { localMinute } from '../../output/time.ts';
-import { userOf } from '../../shared/account.ts';
 import { ConflictError, NotFoundError, PetstockError, UsageError } from '../../shared/errors.ts';
-import { applyRows, commandLine, petstock, targetWords, withWords } from '../../shared/hint.ts';
+import {
+  applyRows,
+  commandLine,
+  petstock,
+  type Target,
+  targetName,
+  targetWords,
+  withWords,
+} from '../../shared/hint.ts';
 import { isPlainName } from '../../shared/sanitize.ts';
-import { type Target, targetName } from '../../shared/target.ts';
 import {
   mayHaveWritten,
   notUndoable,
@@ -16,7 +22,7 @@ import {
   whyOvertaken,
 } from '../../writes/plan-undo.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { existingState, type FoundState, sharedStateOf } from '../invocation/state-access.ts';
+import { existingState, type FoundState, sharedStateOf, userOf } from '../invocation/state-access.ts';
 import { type PlanOptions, performPlan } from '../runs/perform.ts';
 import {
   type RunAccess,

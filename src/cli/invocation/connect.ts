@@ -15,12 +15,10 @@ import {
 } from '../../settings/resolve.ts';
 import type { RemoteEnvironmentName } from '../../settings/settings.ts';
 import type { Sourced } from '../../settings/variables.ts';
-import { userOf } from '../../shared/account.ts';
 import { AuthError, FailureError, PetstockError, UnavailableError, UsageError } from '../../shared/errors.ts';
-import { petstock, targetWords } from '../../shared/hint.ts';
+import { type EnvironmentName, petstock, targetName, targetWords } from '../../shared/hint.ts';
 import { sentence } from '../../shared/parsed.ts';
 import { stripControls } from '../../shared/sanitize.ts';
-import { type EnvironmentName, targetName } from '../../shared/target.ts';
 import { version } from '../../shared/version.ts';
 import type { History } from '../../state/history.ts';
 import { OtherVersionError } from '../../state/schema.ts';
@@ -31,7 +29,7 @@ import { withoutKeys } from '../typed-keys.ts';
 import { type GlobalOptions, type ResolvedTarget, targetOf } from './globals.ts';
 import type { Messages } from './messages.ts';
 import { debugTransport, networkFor, watchAnswers } from './network.ts';
-import { gatesOf, historyOf, removeOldRuns, stateOptions } from './state-access.ts';
+import { gatesOf, historyOf, removeOldRuns, stateOptions, userOf } from './state-access.ts';
 
 export interface ConnectionUse {
   /**

@@ -4,8 +4,7 @@ import { resolveEnvironment, resolveStore } from '../../settings/resolve.ts';
 import type { SharedOptions } from '../../settings/shared-options.ts';
 import { type Environment, type Sourced, unnamedStore, variable } from '../../settings/variables.ts';
 import { UsageError } from '../../shared/errors.ts';
-import type { FlagValues } from '../../shared/hint.ts';
-import type { EnvironmentName, Target } from '../../shared/target.ts';
+import type { EnvironmentName, FlagValues, Target } from '../../shared/hint.ts';
 import type { Context } from '../context.ts';
 
 /** The options that all commands share, and `--fields`, which most commands with a table have. */

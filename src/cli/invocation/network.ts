@@ -3,7 +3,7 @@ import { resolveProxy } from '../../settings/proxy.ts';
 import type { StoredSettings } from '../../settings/settings.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { UsageError } from '../../shared/errors.ts';
-import { redactorOf } from '../../shared/redact.ts';
+import { redactorOf } from '../../shared/sanitize.ts';
 import type { Context } from '../context.ts';
 import { logLine, type Messages } from './messages.ts';
 

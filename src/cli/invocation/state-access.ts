@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { GateFile } from '../../rate-limit/gate-file.ts';
 import { type KnownKey, knownKeys } from '../../rate-limit/limits-row.ts';
 import { temporaryFolder } from '../../settings/folders.ts';
@@ -89,5 +90,17 @@ export async function lastKnownKeys(use: ReadingUse): Promise<readonly KnownKey[
     if (!(error instanceof FailureError || error instanceof UnavailableError)) throw error;
     await messages.warn(`${sentence(error.message)} Only the waits that this machine was asked for are known`);
     return knownKeys(undefined, gates, context.clock);
+  }
+}
+
+/** Returns the user's name, for the history and for other users; undefined if there is none. */
+export function userOf(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const named = env.USER ?? env.LOGNAME ?? env.USERNAME;
+  if (named !== undefined && named !== '') return named;
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run under a number without a name.
+    return undefined;
   }
 }

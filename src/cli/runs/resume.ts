@@ -1,8 +1,7 @@
 import { grouped } from '../../inventory/items.ts';
 import type { RunRecord } from '../../inventory/run-records.ts';
 import { ConflictError, NotFoundError } from '../../shared/errors.ts';
-import { commandLine, petstock } from '../../shared/hint.ts';
-import { targetName } from '../../shared/target.ts';
+import { commandLine, petstock, targetName } from '../../shared/hint.ts';
 import { planResume } from '../../writes/plan-resume.ts';
 import { countUnclearRows, mayHaveWritten } from '../../writes/plan-undo.ts';
 import type { Invocation } from '../invocation/invocation.ts';

@@ -11,8 +11,8 @@ import {
 } from '../../../settings/settings.ts';
 import type { ConfigTarget, RemoteTarget } from '../../../settings/write-config.ts';
 import { maskDatabaseUrl } from '../../../shared/database-url.ts';
-import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { didYouMean } from '../../../shared/hint.ts';
 import type { Word } from '../../completion/command-table.ts';
 import type { Context } from '../../context.ts';
 import type { Invocation } from '../../invocation/invocation.ts';

@@ -9,11 +9,9 @@ import {
 } from '../../../settings/settings.ts';
 import { unnamedStore, urlVariable, variable } from '../../../settings/variables.ts';
 import { setSetting, setUrl, unsetUrl } from '../../../settings/write-config.ts';
-import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { petstock, targetWords } from '../../../shared/hint.ts';
+import { didYouMean, petstock, targetName, targetWords } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';
-import { targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define } from '../command.ts';
 import { suggestedByPlaceholder, suggesting, words } from '../kinds.ts';

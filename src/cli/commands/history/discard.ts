@@ -1,12 +1,11 @@
 import { counted } from '../../../inventory/items.ts';
 import type { RunRecord } from '../../../inventory/run-records.ts';
 import { historyRecordView, writtenText } from '../../../output/history-views.ts';
-import { userOf } from '../../../shared/account.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
 import type { History } from '../../../state/history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { existingState } from '../../invocation/state-access.ts';
+import { existingState, userOf } from '../../invocation/state-access.ts';
 import { define } from '../command.ts';
 import { findRun } from './selection.ts';
 

@@ -1,7 +1,7 @@
 import type { RunFilter, RunRecord } from '../../../inventory/run-records.ts';
 import { localMinute } from '../../../output/time.ts';
 import { NotFoundError, UsageError } from '../../../shared/errors.ts';
-import { targetName } from '../../../shared/target.ts';
+import { targetName } from '../../../shared/hint.ts';
 import type { History } from '../../../state/history.ts';
 import { isNarrowed, namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';

@@ -9,8 +9,7 @@ import {
 } from '../../../output/history-views.ts';
 import { localMinute } from '../../../output/time.ts';
 import { withPage } from '../../../output/view.ts';
-import { petstock, targetWords, withOption } from '../../../shared/hint.ts';
-import { targetName } from '../../../shared/target.ts';
+import { petstock, targetName, targetWords, withOption } from '../../../shared/hint.ts';
 import type { History } from '../../../state/history.ts';
 import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';

@@ -6,7 +6,7 @@ import { type ShownTotals, totalsView } from '../../../output/history-views.ts';
 import { localMinute } from '../../../output/time.ts';
 import { withPage } from '../../../output/view.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
-import { targetName } from '../../../shared/target.ts';
+import { targetName } from '../../../shared/hint.ts';
 import type { History } from '../../../state/history.ts';
 import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';

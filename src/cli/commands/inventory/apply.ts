@@ -3,8 +3,7 @@ import { changeFileEndings, changeFormats } from '../../../change-files/read-row
 import type { Change } from '../../../inventory/change.ts';
 import { isAbsent, type Quantities } from '../../../inventory/items.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { flagWords, petstock } from '../../../shared/hint.ts';
-import { targetName } from '../../../shared/target.ts';
+import { flagWords, petstock, targetName } from '../../../shared/hint.ts';
 import { readStockToPlan } from '../../../writes/stock.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { AppliedBefore } from '../../runs/applied-before.ts';

@@ -5,7 +5,7 @@ import { sortItems } from '../../../inventory/sort.ts';
 import { inventoryListView, stockPage, summaryView } from '../../../output/inventory-view.ts';
 import { withPage } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { targetName } from '../../../shared/target.ts';
+import { targetName } from '../../../shared/hint.ts';
 import { define, type OptionsOf, optionRows } from '../command.ts';
 import { fieldsOptionOf, known, listOf, oneOf, quantity, wholeNumber } from '../kinds.ts';
 import { chosenPets, petIdsOf } from '../option-values.ts';

@@ -2,7 +2,7 @@ import type { Change } from '../../../inventory/change.ts';
 import { isAbsent } from '../../../inventory/items.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { targetName } from '../../../shared/target.ts';
+import { targetName } from '../../../shared/hint.ts';
 import { readStockToPlan } from '../../../writes/stock.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { performPlan } from '../../runs/perform.ts';

@@ -4,9 +4,8 @@ import { eachPicked, filtered } from '../../../inventory/filter.ts';
 import { type InventoryItem, type ItemBatches, mayBeBarCode } from '../../../inventory/items.ts';
 import { isPetStatus } from '../../../inventory/statuses.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
-import { petstock, targetWords } from '../../../shared/hint.ts';
+import { petstock, targetName, targetWords } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';
-import { targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
 /**

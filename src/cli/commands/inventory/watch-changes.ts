@@ -7,8 +7,8 @@ import { Pace } from '../../../rate-limit/pace.ts';
 import { decide } from '../../../rate-limit/rules.ts';
 import type { Deadline } from '../../../shared/clock.ts';
 import { AuthError, FailureError, PetstockError, serviceQuotes } from '../../../shared/errors.ts';
+import { targetName } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';
-import { targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
 export interface WatchOptions {

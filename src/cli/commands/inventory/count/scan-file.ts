@@ -10,8 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { ConflictError, FailureError, UsageError } from '../../../../shared/errors.ts';
-import { fileErrorReason, systemCode } from '../../../../shared/file-error.ts';
+import { ConflictError, FailureError, fileErrorReason, systemCode, UsageError } from '../../../../shared/errors.ts';
 
 /** The file of a count on a terminal. Each scan is on disk before the next one is read. */
 export class ScanFile {

@@ -3,8 +3,7 @@ import { compareIds } from '../../../../inventory/item-fields.ts';
 import { nameColumn, numberColumn } from '../../../../output/columns.ts';
 import { localMinute } from '../../../../output/time.ts';
 import type { Column, Row } from '../../../../output/view.ts';
-import { petstock, withOption } from '../../../../shared/hint.ts';
-import { targetName } from '../../../../shared/target.ts';
+import { petstock, targetName, withOption } from '../../../../shared/hint.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 
 const codeColumns: readonly Column[] = [
