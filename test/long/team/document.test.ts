@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runSql, temporaryPostgres } from '../../support/postgres.ts';
-import { type Home, programCommand, serve, temporaryHome } from '../../support/program.ts';
+import { type Home, programCommand, serveProgram, temporaryHome } from '../../support/program.ts';
 
 const text = readFileSync(new URL('../../../docs/guide/team.md', import.meta.url), 'utf8');
 const blocks = (kind: string) =>
@@ -18,7 +18,8 @@ test('sets up a team with the commands from docs/guide/team.md', async () => {
   const lines = blocks('sh').flatMap((block) => block.trim().split('\n'));
   expect(lines).toHaveLength(12);
   const at = `127.0.0.1:${port}`;
-  const service = await serve();
+  // In a process of its own, because this one waits for each command.
+  const service = await serveProgram();
   for (const _machine of ['one', 'another']) {
     const machine = workFolder({
       'url.txt': `postgresql://petstock:a-long-password@${at}/petstock\n`,
