@@ -203,6 +203,16 @@ export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** Returns a line for each of the first items, and one about the others: `… and 5 more`. */
+export function listed<Item>(
+  items: readonly Item[],
+  lineOf: (item: Item) => string = String,
+  most = 20,
+): readonly string[] {
+  const lines = items.slice(0, most).map(lineOf);
+  return items.length > most ? [...lines, `… and ${grouped(items.length - most)} more`] : lines;
+}
+
 /** The stock of some pets, such as a Map. A missing pet does not exist, or its stock is not reliable. */
 export type Quantities = Pick<ReadonlyMap<bigint, number>, 'get' | 'has' | 'keys'> & {
   /** Stocks beyond the safe integers, with which nothing can be computed. */

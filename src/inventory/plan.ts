@@ -21,6 +21,8 @@ export interface Plan {
 export interface PlanOptions {
   /** Whether to leave out pets that the service does not have; otherwise they are problems. */
   readonly skipUnknown?: boolean;
+  /** Pets to leave out, because their deltas were already applied. */
+  readonly skipped?: ReadonlySet<bigint>;
   readonly env: string;
 }
 
@@ -31,6 +33,7 @@ type Stock = Pick<Quantities, 'get' | 'unreadable'>;
  * the sum is computed again right before the row is written.
  *
  * - The quantity equals the expected one: `notEdited`, whatever the stock is.
+ * - The pet is to be left out: `skipped`, whatever its stock is.
  * - The stock is unreadable: `failed`, whatever is wanted.
  * - The pet does not exist: a problem, or `skipped`, even if the row is blank, because the id may be mistyped.
  * - The row is blank: `unchanged`, whatever stock it expects, because nothing would be written.
@@ -54,6 +57,7 @@ function planChange(change: Change, quantities: Stock, options: PlanOptions): Bu
   const { petId, quantity, delta, expected } = change;
   const stock = quantities.get(petId);
   if (quantity !== undefined && quantity === expected) return rowOf(change, stock, stock, 'notEdited');
+  if (options.skipped?.has(petId)) return rowOf(change, stock, stock, 'skipped');
   const unreadable = quantities.unreadable?.get(petId);
   if (unreadable !== undefined) {
     const error = { code: unreadableStock, message: unreadableText(petId, unreadable) };

@@ -1,7 +1,7 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import type { CountEvent, ScanQuestion } from '../inventory/count/counting.ts';
 import type { Counted, CountMode, CountStep, Tally } from '../inventory/count/tally.ts';
-import { counted, grouped } from '../inventory/items.ts';
+import { counted, grouped, listed } from '../inventory/items.ts';
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import type { Paint } from './terminal.ts';
 import { barred, barredName, padEnd, truncate, visibleWidth, wrap } from './text-width.ts';
@@ -97,7 +97,7 @@ function eventText(
       return paint.red(withCode(event.code, fits ? long : units, width));
     }
     case 'cancelled':
-      return petLine(event.step.what, `: ${grouped(event.step.before)} (cancelled)`, names, width);
+      return petLine(event.step.what, `: ${grouped(event.step.before ?? 0)} (cancelled)`, names, width);
     case 'nothingToCancel':
       return 'There is no line to cancel';
     case 'wrong':
@@ -121,9 +121,6 @@ function questionLines(
   return [...asked, ...choices.flatMap(({ key, about }) => wrap(`  ${key}  ${singleLine(about)}`, width))];
 }
 
-/** Maximum number of pets that are listed for a word. */
-const maxMeant = 5;
-
 /** Returns the message for a word that was not counted, with the pets that it may mean. */
 function wordLines(
   { word, named, near }: Extract<CountEvent, { kind: 'word' }>,
@@ -135,9 +132,8 @@ function wordLines(
     named.length > 0
       ? ` is in the names of ${counted(named.length, 'pet')}: not counted`
       : ': not counted. Did you mean:';
-  const rest = pets.length > maxMeant ? [`  … and ${grouped(pets.length - maxMeant)} more`] : [];
-  const lines = pets.slice(0, maxMeant).map((petId) => `  ${petLine(petId, '', names, width - 2)}`);
-  return [withCode(`'${word}'`, why, width), ...lines, ...rest];
+  const lines = listed(pets, (petId) => petLine(petId, '', names, width - 2), 5);
+  return [withCode(`'${word}'`, why, width), ...lines.map((line) => `  ${line}`)];
 }
 
 /** Returns the message for a word that matches no name. If the line is too narrow, it leaves out the help. */
@@ -208,7 +204,7 @@ export function petLine(what: Counted, rest: string, names: PetNames, width: num
   return truncate(`${id}${rest}  ${barredName(name)}`, width);
 }
 
-function changeText({ before, after }: CountStep): string {
+function changeText({ before = 0, after }: CountStep): string {
   const change = after - before;
   if (change === 0 || change === 1) return '';
   return change < 0 ? ` (${grouped(change)})` : ` (+${grouped(change)})`;

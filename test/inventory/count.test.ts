@@ -7,7 +7,7 @@ import {
   petIdOfCode,
   type ScanLine,
 } from '../../src/inventory/count/scan-line.ts';
-import { type Counted, Tally } from '../../src/inventory/count/tally.ts';
+import { type Counted, type CountStep, Tally } from '../../src/inventory/count/tally.ts';
 import fc, { anyText, property } from '../support/properties.ts';
 
 const no = () => false;
@@ -155,12 +155,12 @@ type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
 property('counts only the steps that were not cancelled', [fc.array(step)], (steps) => {
   const tally = new Tally();
-  const kept: Exclude<Step, { kind: 'back' }>[] = [];
+  const kept: (Exclude<Step, { kind: 'back' }> & { readonly taken: CountStep })[] = [];
   for (const one of steps) {
-    if (one.kind === 'back') expect(tally.cancelLast() === undefined).toBe(kept.pop() === undefined);
+    if (one.kind !== 'back') kept.push({ ...one, taken: tally[one.kind](one.what, one.units) });
     else {
-      tally[one.kind](one.what, one.units);
-      kept.push(one);
+      const last = kept.pop();
+      if (last !== undefined) tally.takeBack(last.taken);
     }
   }
   const expected = new Map<Counted, number>();

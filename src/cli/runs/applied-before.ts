@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type BulkRow, type Change, isUnclear } from '../../inventory/change.ts';
+import { type Change, isUnclear } from '../../inventory/change.ts';
 import {
   type EarlierChange,
   partsOfRef,
@@ -8,8 +8,7 @@ import {
   sameDelivery,
 } from '../../inventory/earlier-changes.ts';
 import { compareIds } from '../../inventory/item-fields.ts';
-import { counted, grouped, type Quantities } from '../../inventory/items.ts';
-import { type Plan, type PlanOptions, planChanges } from '../../inventory/plan.ts';
+import { counted, grouped, listed } from '../../inventory/items.ts';
 import type { RecordedResult, RunFilter, RunRecord } from '../../inventory/run-records.ts';
 import { petLine } from '../../output/count-text.ts';
 import { truncate } from '../../output/text-width.ts';
@@ -88,20 +87,23 @@ const maxRuns = 20;
  * forgot the first time, with a delivery note that was corrected or extended, or with the same scans once more.
  */
 export class AppliedBefore {
+  /** A clause for the question; undefined if nothing was applied before, or if what was is left out. */
+  earlier: string | undefined;
+  /** The pets whose delta was applied before, and is left out. */
+  skipped: ReadonlySet<bigint> = new Set();
   readonly #hash: string;
   readonly #hasDeltas: boolean;
   /** The deltas that have a ref. Others are not kept during the run. */
   readonly #named: readonly Change[];
-  readonly #areAllNamed: boolean;
-  #skipped: ReadonlySet<bigint> = new Set();
+  /** Whether the user knows of deltas that were applied before, or each has a ref and is left out if it was. */
+  #isDecided: boolean;
   /** The runs that the first look has found. */
   readonly #known = new Set<string>();
-  #isTold = false;
   /** The newest run with this content. */
   #newest: string | undefined;
   #written: WrittenRun | undefined;
 
-  constructor(
+  private constructor(
     private readonly access: RunAccess,
     changes: readonly Change[],
     private readonly options: AppliedOptions,
@@ -110,7 +112,30 @@ export class AppliedBefore {
     this.#hash = contentHashOf(changes);
     this.#hasDeltas = deltas.length > 0;
     this.#named = deltas.filter(({ ref }) => ref !== undefined);
-    this.#areAllNamed = this.#named.length === deltas.length;
+    this.#isDecided = options.skipApplied && this.#named.length === deltas.length;
+  }
+
+  /**
+   * Looks in the history. Call this before anything is sent.
+   * @throws ConflictError if a run of the file is unfinished; UsageError if deltas were already written, and neither the
+   * user nor an option decides what becomes of them
+   */
+  static async look(access: RunAccess, changes: readonly Change[], options: AppliedOptions): Promise<AppliedBefore> {
+    const before = new AppliedBefore(access, changes, options);
+    before.earlier = await before.#look(changes);
+    return before;
+  }
+
+  async #look(changes: readonly Change[]): Promise<string | undefined> {
+    const { dryRun } = this.options;
+    const runs = await this.#runsOfFile();
+    if (this.#hasDeltas || !dryRun) refuseUnfinished(this.#name, runs);
+    const told = await this.#tellOfRefs();
+    this.#written = await this.#lastWritten(runs);
+    if (!dryRun) for (const { run } of runs) this.#known.add(run);
+    if (told !== undefined || !this.#hasDeltas || this.#isDecided) return told;
+    if (this.#written === undefined) return this.#tellOfSame(changes);
+    return dryRun ? undefined : this.#tellOfFile(this.#written);
   }
 
   /** The fields of a run's head that tell the same changes when they come again. */
@@ -119,30 +144,12 @@ export class AppliedBefore {
   }
 
   /**
-   * Looks in the history. Call this before anything is sent.
-   * @param changes the changes of the constructor
-   * @returns a clause for the question; undefined if nothing was applied before, or what was is left out
-   * @throws ConflictError if a run of the file is unfinished; UsageError if deltas were already written, and neither the
-   * user nor an option decides what becomes of them
-   */
-  async check(changes: readonly Change[]): Promise<string | undefined> {
-    const runs = await this.#runsOfFile();
-    if (this.#hasDeltas || !this.options.dryRun) refuseUnfinished(this.#name, runs);
-    const told = await this.#checkRefs();
-    this.#written = await this.#lastWritten(runs);
-    if (!this.options.dryRun) for (const { run } of runs) this.#known.add(run);
-    if (told !== undefined || !this.#hasDeltas || this.#isDecided) return told;
-    if (this.#written === undefined) return this.#tellOfSame(changes);
-    return this.options.dryRun ? undefined : this.#checkFile(this.#written);
-  }
-
-  /**
    * Looks in the history again, right before the run is recorded, and at the end of a dry run.
    * @returns the newest run of the same content; undefined if the content may come again
    * @throws ConflictError or UsageError if another command has applied some of the changes meanwhile
    */
   async requireStill(): Promise<{ readonly run: string | undefined } | undefined> {
-    const repeated = (await this.#find()).filter(({ change }) => !this.#skipped.has(change.petId));
+    const repeated = (await this.#find()).filter(({ change }) => !this.skipped.has(change.petId));
     const newer = repeated.filter(({ earlier }) => earlier.some(({ run }) => !this.#known.has(run)));
     if (newer.length > 0) throw this.#refusal(newer, 'Nothing was written');
     const runs = await this.#runsOfFile();
@@ -157,22 +164,6 @@ export class AppliedBefore {
     return this.options.file === undefined ? undefined : { run: this.#newest };
   }
 
-  /** Plans all changes but those that `--skip-applied` leaves out. */
-  plan(changes: readonly Change[], quantities: Quantities, options: PlanOptions): Plan {
-    const isSkipped = ({ petId }: Change) => this.#skipped.has(petId);
-    const { rows, problems } = planChanges(
-      this.#skipped.size === 0 ? changes : changes.filter((change) => !isSkipped(change)),
-      quantities,
-      options,
-    );
-    if (this.#skipped.size === 0) return { rows, problems };
-    const left = changes.filter(isSkipped).map(({ line, petId, delta, reason, ref }): BulkRow => {
-      const before = quantities.get(petId);
-      return { line, petId, before, after: before, delta, result: 'skipped', reason, ref };
-    });
-    return { rows: [...rows, ...left].toSorted((one, other) => one.line - other.line), problems };
-  }
-
   /** Adds to a conflict which run has already written the file. Returns any other error unchanged. */
   explain(error: unknown): unknown {
     const written = this.#written;
@@ -184,11 +175,6 @@ export class AppliedBefore {
   get #name(): string {
     const { file = '-' } = this.options;
     return file === '-' ? 'This input' : file;
-  }
-
-  /** Whether the user knows of deltas that were applied before, or each has a ref and is left out if it was. */
-  get #isDecided(): boolean {
-    return this.#isTold || (this.options.skipApplied && this.#areAllNamed);
   }
 
   async #runsOfFile(): Promise<readonly RunRecord[]> {
@@ -214,7 +200,7 @@ export class AppliedBefore {
     return undefined;
   }
 
-  async #checkFile(written: WrittenRun): Promise<string> {
+  async #tellOfFile(written: WrittenRun): Promise<string> {
     const { messages, questions } = this.access.invocation;
     const asks = questions.willAsk();
     if (!(this.options.again || asks)) throw this.#duplicate(written);
@@ -248,19 +234,20 @@ export class AppliedBefore {
     return what;
   }
 
-  async #checkRefs(): Promise<string | undefined> {
+  async #tellOfRefs(): Promise<string | undefined> {
     const { again, skipApplied } = this.options;
     const { messages, questions } = this.access.invocation;
     const repeated = await this.#find();
     for (const { earlier } of repeated) for (const { run } of earlier) this.#known.add(run);
-    if (skipApplied) this.#skipped = new Set(repeated.flatMap(({ isSame, change }) => (isSame ? change.petId : [])));
+    if (skipApplied) this.skipped = new Set(repeated.flatMap(({ isSame, change }) => (isSame ? change.petId : [])));
     const open = skipApplied ? repeated.filter(({ isSame }) => !isSame) : repeated;
     if (open.length === 0) return undefined;
     const what = whatOf(open);
     if (!(again || questions.willAsk())) throw this.#refusal(open, 'Nothing was sent');
-    this.#isTold = true;
+    this.#isDecided = true;
     await messages.warn(again ? `${what}, and ${open.length === 1 ? 'is' : 'are'} changed once more` : what);
-    await messages.show((_paint, width) => open.map((each) => `  ${this.#lineOf(each, width - 2)}`), { always: true });
+    const lines = (width: number) => listed(open, (each) => this.#lineOf(each, width - 2));
+    await messages.show((_paint, width) => lines(width).map((line) => `  ${line}`), { always: true });
     return what;
   }
 
@@ -285,8 +272,8 @@ export class AppliedBefore {
   #refusal(repeated: readonly RepeatedDelta[], notDone: string): UsageError {
     const { skipCommand } = this.options;
     const areSame = repeated.every(({ isSame }) => isSame);
-    const [it, them] = repeated.length === 1 ? ['it', 'it'] : ['them', 'them'];
-    const skip = areSame && skipCommand !== undefined ? `To leave ${it} out, add --skip-applied. ` : '';
+    const them = repeated.length === 1 ? 'it' : 'them';
+    const skip = areSame && skipCommand !== undefined ? `To leave ${them} out, add --skip-applied. ` : '';
     const differ = areSame ? '' : 'The numbers differ: check the delivery note. ';
     const [run = ''] = repeated.flatMap(({ earlier }) => earlier.map(({ run }) => run));
     return new UsageError(`${whatOf(repeated)}. ${notDone}. ${differ}${skip}To change ${them} once more, add --again`, {

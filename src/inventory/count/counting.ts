@@ -85,11 +85,11 @@ interface Reading {
   readonly asks: boolean;
 }
 
-/** A line that `-` can cancel. */
+/** A line that `-` can cancel. It has counted a step, or is a fault. */
 interface Entry {
   readonly text: string;
   readonly isInFile: boolean;
-  /** Set for a line that counts nothing. */
+  readonly step?: CountStep;
   readonly fault?: ErrorFault;
   /** The code of a scan. */
   readonly code?: string;
@@ -343,8 +343,9 @@ export class Counting {
     const last = this.#entries.pop();
     const kept = last?.isInFile === true ? ['-'] : [];
     if (last?.fault !== undefined) return taken([{ kind: 'lineCancelled', line: last.text }], kept);
-    const step = last === undefined ? undefined : this.tally.cancelLast();
-    return taken([step === undefined ? { kind: 'nothingToCancel' } : { kind: 'cancelled', step }], kept);
+    if (last?.step === undefined) return taken([{ kind: 'nothingToCancel' }], kept);
+    this.tally.takeBack(last.step);
+    return taken([{ kind: 'cancelled', step: last.step }], kept);
   }
 
   #count({ kind, code, units, problem, isBare = false }: AddedLine, text: string): CountEvent {
@@ -353,7 +354,7 @@ export class Counting {
     const what = pet ?? (problem === undefined ? (knownCode(codes, code) ?? code) : code);
     const step = this.tally[kind](what, kind === 'add' ? units * this.#sizeOf(code) : units);
     const scanned = kind === 'add' ? { code } : {};
-    this.#entries.push({ text, isInFile: true, ...scanned, isBarCode: this.#isBarCode(code), isBare });
+    this.#entries.push({ text, isInFile: true, step, ...scanned, isBarCode: this.#isBarCode(code), isBare });
     if (pet === undefined) return { kind: 'unknown', code, why: problem ?? this.#whyUnknown(code), units: step.after };
     if (code !== `${pet}`) this.codesOfPets.set(pet, (this.codesOfPets.get(pet) ?? new Set()).add(code));
     return { kind: 'counted', code, step };

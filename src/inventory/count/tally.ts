@@ -6,7 +6,8 @@ export type CountMode = 'count' | 'add' | 'take';
 
 export interface CountStep {
   readonly what: Counted;
-  readonly before: number;
+  /** The units before; undefined if the pet or code was not counted yet. */
+  readonly before: number | undefined;
   readonly after: number;
 }
 
@@ -16,14 +17,9 @@ export class Tally {
   unknownUnits = 0;
   /** Number of counted pets, including those with 0 units. */
   pets = 0;
+  /** Number of steps that were not taken back. */
+  scans = 0;
   readonly #units = new Map<Counted, number>();
-  /** `was`: the units before the step; undefined if the pet or code was not counted yet. */
-  readonly #steps: (CountStep & { readonly was: number | undefined })[] = [];
-
-  /** Number of `add` and `set` steps, without cancelled ones. */
-  get scans(): number {
-    return this.#steps.length;
-  }
 
   /** Whether the tally contains no pet, and no unit of an unknown code. */
   get isEmpty(): boolean {
@@ -35,17 +31,16 @@ export class Tally {
   }
 
   set(what: Counted, after: number): CountStep {
-    const step = { what, before: this.unitsOf(what), after, was: this.#units.get(what) };
-    this.#steps.push(step);
+    const step = { what, before: this.#units.get(what), after };
+    this.scans += 1;
     this.#put(what, after);
     return step;
   }
 
-  /** @returns the cancelled step; undefined if there was none */
-  cancelLast(): CountStep | undefined {
-    const step = this.#steps.pop();
-    if (step !== undefined) this.#put(step.what, step.was);
-    return step;
+  /** Takes back the last step. */
+  takeBack({ what, before }: CountStep): void {
+    this.scans -= 1;
+    this.#put(what, before);
   }
 
   unitsOf(what: Counted): number {

@@ -2,6 +2,7 @@ import { rowFields } from '../../../change-files/field-names.ts';
 import { changeFileEndings, changeFormats } from '../../../change-files/read-rows.ts';
 import type { Change } from '../../../inventory/change.ts';
 import { isAbsent, type Quantities } from '../../../inventory/items.ts';
+import { planChanges } from '../../../inventory/plan.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { flagWords, petstock, targetName } from '../../../shared/hint.ts';
 import { readStockToPlan } from '../../../writes/stock.ts';
@@ -154,16 +155,16 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
       ? changes
       : changes.map((change) => ({ ...change, reason: change.reason ?? reason, ref: change.ref ?? ref }));
   const { names } = await invocation.remarks('person');
-  const before = new AppliedBefore(access, noted, {
+  const before = await AppliedBefore.look(access, noted, {
     ...{ file, again, skipApplied, dryRun: options.dryRun, names },
     skipCommand: () => petstock`${applyCommand(invocation, file, { skipApplied: true })}`,
   });
-  const earlier = await before.check(noted);
   const evidence = new RowEvidence(read, ignoreNames ? undefined : names);
   const reader = { ...access.connection, onEachItem: evidence.see };
   const stock = await readStockToPlan(reader, petIds);
   const { quantities } = stock;
-  const { rows, problems } = before.plan(noted, quantities, { skipUnknown, env: targetName(target) });
+  const { skipped, earlier } = before;
+  const { rows, problems } = planChanges(noted, quantities, { skipUnknown, skipped, env: targetName(target) });
   const absent = skipUnknown ? [] : absentPets(changes, quantities);
   requireMeant(invocation, { file, command, hasDeltas, unit: read.unit, problems, absent }, evidence);
   const facts = await evidence.tell(invocation, rows);

@@ -53,6 +53,6 @@ export const countCommand = define({
     }
     const options = parseCountFlags(invocation, flags, file);
     const { runCount } = await import('./count/run-count.ts');
-    await runCount(invocation, { ...options, ref: flags.ref });
+    await runCount(invocation, options);
   },
 });

@@ -4,7 +4,7 @@ import { formatOfName } from '../../../change-files/read-rows.ts';
 import { RoundedIds } from '../../../change-files/rounded-ids.ts';
 import type { BulkRow, Change } from '../../../inventory/change.ts';
 import { type InventoryItem, type ReaderField, type TextField, textFields } from '../../../inventory/item-fields.ts';
-import { counted, mayBeBarCode } from '../../../inventory/items.ts';
+import { counted, listed, mayBeBarCode } from '../../../inventory/items.ts';
 import { plainText } from '../../../inventory/pet-names.ts';
 import type { PlanProblem } from '../../../inventory/plan.ts';
 import { petstock, targetWords } from '../../../shared/hint.ts';
@@ -85,22 +85,17 @@ export class RowEvidence {
     for (const [field, lines] of this.#restated) await warn(this.#differing(field, "service's", [...lines]));
     if (this.#renamed.length > 0) await warn(this.#differing('name', "shop's", this.#renamed));
     const misnamed = this.misnamed.map(({ line, message }) => `${this.#place(line)}: ${message}`);
-    await this.#list(warn, misnamed);
     const rounded = rows.flatMap((row) => this.#roundingText(row) ?? []);
-    await this.#list(warn, rounded);
-    await this.#list(isPlanShown ? note : warn, this.#addedUpTexts());
-    await this.#list(warn, unexpectedTexts(rows, target.env));
+    for (const texts of [misnamed, rounded]) for (const text of listed(texts)) await warn(text);
+    for (const text of listed(this.#addedUpTexts())) await (isPlanShown ? note : warn)(text);
+    const unexpected = unexpectedText(rows, target.env);
+    if (unexpected !== undefined) await warn(unexpected);
     const { length } = misnamed;
     return length === 0 ? [] : [`with the name of another pet in ${counted(length, 'row')}`];
   }
 
   #differing(field: ReaderField, whose: string, lines: readonly number[]): string {
     return `The ${field} ${this.#where(lines)} differs from the ${whose}, and apply does not change it`;
-  }
-
-  async #list(tell: (text: string) => Promise<void>, texts: readonly string[]): Promise<void> {
-    for (const text of texts.slice(0, maxNamed)) await tell(text);
-    if (texts.length > maxNamed) await tell(`… and ${texts.length - maxNamed} more`);
   }
 
   #addedUpTexts(): readonly string[] {
@@ -239,14 +234,14 @@ function compareNames(rows: ReadRows['forReader'], names: Names) {
  * Returns a warning if most rows expect another stock, also those that were not edited, unless they expect what was
  * there before this change.
  */
-function unexpectedTexts(rows: readonly BulkRow[], env: string): readonly string[] {
+function unexpectedText(rows: readonly BulkRow[], env: string): string | undefined {
   const expecting = rows.filter(({ expected, before }) => expected !== undefined && before !== undefined);
   const unexpected = expecting.filter(
     ({ result, expected, before, after }) => expected !== before && (result === 'notEdited' || before !== after),
   );
-  if (unexpected.length < 2 || unexpected.length * 2 <= expecting.length) return [];
+  if (unexpected.length < 2 || unexpected.length * 2 <= expecting.length) return undefined;
   const share = `${unexpected.length} of ${counted(expecting.length, 'row')}`;
-  return [`${share} expect another stock than ${env} has. Is the file of another environment or store, or an old one?`];
+  return `${share} expect another stock than ${env} has. Is the file of another environment or store, or an old one?`;
 }
 
 function signed(delta: number): string {

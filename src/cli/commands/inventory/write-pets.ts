@@ -114,8 +114,8 @@ async function appliedBefore(invocation: Invocation, change: Change, { again = f
   const { AppliedBefore } = await import('../../runs/applied-before.ts');
   const access = { invocation, connection: await invocation.connections.connect({ writes: true }) };
   const { names } = await invocation.remarks('person');
-  const before = new AppliedBefore(access, [change], { file: undefined, again, skipApplied: false, dryRun, names });
-  return before.check([change]);
+  const options = { file: undefined, again, skipApplied: false, dryRun, names };
+  return (await AppliedBefore.look(access, [change], options)).earlier;
 }
 
 /**

@@ -38,7 +38,7 @@ export const countOptions = optionRows(
 );
 export type CountFlags = OptionsOf<typeof countOptions>;
 
-export interface CountOptions extends Omit<CountFlags, keyof BulkFlags | 'ref'>, ParsedBulkFlags {
+export interface CountOptions extends Omit<CountFlags, keyof BulkFlags>, ParsedBulkFlags {
   /** The file that was named; undefined for stdin, and for a new file. */
   readonly file: string | undefined;
   /** Whether scans are read from the terminal, and kept in the file. */
@@ -50,11 +50,7 @@ export interface CountOptions extends Omit<CountFlags, keyof BulkFlags | 'ref'>,
  * Returns the parsed options.
  * @throws UsageError for options that are not valid, or can't be used together
  */
-export function parseCountFlags(
-  invocation: Invocation,
-  { ref: _, ...flags }: CountFlags,
-  operand: string | undefined,
-): CountOptions {
+export function parseCountFlags(invocation: Invocation, flags: CountFlags, operand: string | undefined): CountOptions {
   const { codes, all, add, take, skipApplied, again, applyOnly } = flags;
   if (add && take) throw new UsageError("--add and --take can't be used together. Leave one out");
   const mode = add ? 'add' : take ? 'take' : 'count';

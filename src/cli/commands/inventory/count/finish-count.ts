@@ -1,15 +1,13 @@
-import { basename } from 'node:path';
-import type { BulkRow, Change } from '../../../../inventory/change.ts';
+import type { BulkRow } from '../../../../inventory/change.ts';
 import type { Counting } from '../../../../inventory/count/counting.ts';
-import { stockTakeReason } from '../../../../inventory/earlier-changes.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
+import { planChanges } from '../../../../inventory/plan.ts';
 import { unknownLines, unknownRows } from '../../../../output/count-text.ts';
 import { plainPaint } from '../../../../output/terminal.ts';
 import { writeFileAtomically } from '../../../../shared/atomic-file.ts';
 import { NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
 import { fileOperand, petstock, targetName, targetWords } from '../../../../shared/hint.ts';
 import { requireWithinGuards } from '../../../../writes/carry-out.ts';
-import { everyPet, readStockToPlan, type Stock } from '../../../../writes/stock.ts';
 import { faultyFile } from '../../../input-file.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { AppliedBefore } from '../../../runs/applied-before.ts';
@@ -17,16 +15,11 @@ import { performPlan } from '../../../runs/perform.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import { changeText, fileText, openFailedOut, requireChangeFile, type WriteRows } from '../written-change-file.ts';
 import { type CountOptions, countLine } from './count-options.ts';
-import { showDoubts } from './evidence.ts';
+import { type CountedChanges, changesOf, countedChanges, showDoubts } from './counted-changes.ts';
 
 export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
-  readonly ref: string | undefined;
   readonly writeFile: WriteRows | undefined;
   readonly failedOut: Awaited<ReturnType<typeof openFailedOut>>;
-}
-
-/** A count that is over. */
-interface EndedCount extends FinishOptions {
   /** Called with the run, once it is recorded and before its first write. */
   readonly onBegun?: (run: string) => Promise<void>;
 }
@@ -59,14 +52,12 @@ export async function openOutputs(
  * @throws UsageError if a line of a file is mistaken, or if `--all` meets an unknown code; NotFoundError if no code is
  * known, PartialError if only some are
  */
-export async function finishCount(run: RunAccess, counting: Counting, options: EndedCount): Promise<void> {
+export async function finishCount(run: RunAccess, counting: Counting, options: FinishOptions): Promise<void> {
   const { invocation } = run;
-  const { mode, all = false, file } = options;
+  const { mode, all = false } = options;
   await requireRightLines(invocation, counting, options);
-  const planned = { ...options, ref: options.ref ?? defaultRef(options) };
-  const before = appliedBefore(run, counting, planned);
-  const earlier = await before.check(changesOf(counting.tally.counts(), planned));
-  const counts = await countedChanges(run, counting, planned);
+  const before = await lookBefore(run, counting, options);
+  const counts = await countedChanges(run, counting, options);
   const { unknowns, unscanned } = counts;
   const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
   const lines = await showUnknown(invocation, unknowns, asks);
@@ -76,22 +67,14 @@ export async function finishCount(run: RunAccess, counting: Counting, options: E
     const kept = unscanned.length === 1 ? 'was not scanned and keeps its' : 'were not scanned and keep their';
     await invocation.messages.note(`${counted(unscanned.length, 'pet')} ${kept} stock.`);
   }
-  const { changes, stock } = counts;
-  const stockTake = { changes, quantities: stock.quantities, zeroed: all ? unscanned : [], file };
-  const doubts = mode === 'count' ? await showDoubts(run, counting, stockTake) : [];
+  const doubts = mode === 'count' ? await showDoubts(run, counting, counts, options) : [];
   const facts = [...doubts, ...(unknowns.size > 0 ? [`leaving out ${unknownText(unknowns)}`] : [])];
-  await writeCounts(run, counting, counts, { ...planned, before, earlier, facts });
+  await writeCounts(run, counting, counts, { before, facts }, options);
   if (unknowns.size === 0) return;
   throw new PartialError(`Not counted: ${unknownText(unknowns)}`, { lines, hint: againCommand(invocation, options) });
 }
 
-/** A delivery that is scanned into a file of its own is recognized by the name of that file. */
-function defaultRef({ mode, file }: EndedCount): string | undefined {
-  return mode === 'count' || file === undefined ? undefined : basename(file);
-}
-
-/** Returns the command that counts the same scans again, once their codes are known. */
-function againCommand(invocation: Invocation, { file, mode }: EndedCount): string {
+function againCommand(invocation: Invocation, { file, mode }: FinishOptions): string {
   const isTyped = invocation.context.stdin.isTerminal;
   return countLine(invocation, file, {
     ...(isTyped && { applyOnly: true }),
@@ -123,7 +106,7 @@ function noneKnown(
 async function requireRightLines(
   invocation: Invocation,
   { mistakes }: Counting,
-  { isScanning, file }: EndedCount,
+  { isScanning, file }: FinishOptions,
 ): Promise<void> {
   const { messages } = invocation;
   const total = mistakes.length;
@@ -134,31 +117,27 @@ async function requireRightLines(
 }
 
 /** A change file may be made of the same scans as often as one likes. */
-function appliedBefore(run: RunAccess, counting: Counting, options: EndedCount): AppliedBefore {
+function lookBefore({ invocation, connection }: RunAccess, counting: Counting, options: FinishOptions) {
   const { again = false, skipApplied = false, dryRun, file = '-', to } = options;
-  return new AppliedBefore(run, changesOf(counting.tally.counts(), options), {
+  return AppliedBefore.look({ invocation, connection }, changesOf(counting.tally.counts(), options), {
     ...{ again, skipApplied, dryRun, names: counting.known.codes.names },
     file: to === undefined ? file : undefined,
-    skipCommand: () => countLine(run.invocation, options.file, { skipApplied: true }),
+    skipCommand: () => countLine(invocation, options.file, { skipApplied: true }),
   });
 }
 
-interface Writing extends EndedCount {
-  readonly before: AppliedBefore;
-  /** A clause for the question, if units of this count were already written. */
-  readonly earlier: string | undefined;
-  readonly facts: readonly string[];
-}
-
+/** @param evidence what was applied before, and clauses for the question */
 async function writeCounts(
   run: RunAccess,
   counting: Counting,
   { changes, stock }: CountedChanges,
-  { before, ...options }: Writing,
+  { before, facts }: { readonly before: AppliedBefore; readonly facts: readonly string[] },
+  options: FinishOptions,
 ): Promise<void> {
   const { invocation } = run;
-  const { failedOut, file = '-', mode, earlier, facts } = options;
-  const { rows, problems } = before.plan(changes, stock.quantities, { env: targetName(invocation.target) });
+  const { failedOut, file = '-', mode } = options;
+  const { skipped, earlier } = before;
+  const { rows, problems } = planChanges(changes, stock.quantities, { skipped, env: targetName(invocation.target) });
   if (problems.length > 0) {
     throw faultyFile(file, { problems, total: problems.length, unit: 'line' }, 'nothing was written');
   }
@@ -191,7 +170,7 @@ async function writeCounts(
 async function writeToFile(
   { messages, target }: Invocation,
   rows: readonly BulkRow[],
-  { guards, to = '-' }: Pick<EndedCount, 'guards' | 'to'>,
+  { guards, to = '-' }: FinishOptions,
   write: WriteRows,
 ): Promise<void> {
   requireWithinGuards(rows, guards);
@@ -200,57 +179,6 @@ async function writeToFile(
   const differ = grouped(rows.filter(({ before, after }) => before !== after).length);
   await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')} (${differ} with a new stock).`);
   await messages.note(`To apply it: ${petstock`inventory apply ${fileOperand(to)} ${targetWords(target)}`}`);
-}
-
-/** The counted sums as changes, and what they depend on. */
-export interface CountedChanges {
-  readonly changes: readonly Change[];
-  readonly stock: Stock;
-  /** The units without a pet, by the description of their code. */
-  readonly unknowns: ReadonlyMap<string, number>;
-  /** The pets of the service that were not scanned; empty if the list of pets is not known. */
-  readonly unscanned: readonly bigint[];
-}
-
-type ChangeOptions = Pick<CountOptions, 'mode' | 'reason'> & { readonly ref: string | undefined };
-
-/** Returns sums as changes: as the new stock, or as deltas with `--add` and `--take`. */
-function changesOf(
-  units: Iterable<readonly [petId: bigint, units: number]>,
-  { mode, reason, ref }: ChangeOptions,
-): readonly Change[] {
-  const why = reason ?? { count: stockTakeReason, add: 'scanned in', take: 'scanned out' }[mode];
-  return Array.from(units, ([petId, sum], index): Change => {
-    const quantity = mode === 'count' ? sum : undefined;
-    const delta = mode === 'count' ? undefined : mode === 'take' ? -sum : sum;
-    return { line: index + 1, petId, quantity, delta, expected: undefined, reason: why, ref };
-  });
-}
-
-/** Reads the stock, and returns the counted sums as changes. */
-async function countedChanges(
-  run: RunAccess,
-  counting: Counting,
-  { all = false, ...options }: ChangeOptions & Pick<CountOptions, 'all'>,
-): Promise<CountedChanges> {
-  const units = new Map(counting.tally.counts());
-  const asked = all ? everyPet : new Set(units.keys());
-  const stock = await readStockToPlan(run.connection, asked);
-  const { quantities } = stock;
-  const existing = new Set([...quantities.keys(), ...quantities.unreadable.keys()]);
-  const unknowns = new Map(counting.tally.unknowns());
-  for (const [petId, quantity] of units) {
-    if (existing.has(petId)) continue;
-    units.delete(petId);
-    const codes = counting.codesOfPets.get(petId);
-    const which = `(pet ${petId}, which the service does not have)`;
-    const name = codes === undefined ? `${petId}` : `${[...codes].join(', ')} ${which}`;
-    unknowns.set(name, (unknowns.get(name) ?? 0) + quantity);
-  }
-  const allPets = all ? existing : (counting.known.pets ?? []);
-  const unscanned = [...allPets].filter((petId) => !units.has(petId));
-  if (all) for (const petId of unscanned) units.set(petId, 0);
-  return { changes: changesOf(units, options), stock, unknowns, unscanned };
 }
 
 /** Returns, for example, `3 units of 2 unknown codes`. */

@@ -24,9 +24,6 @@ import { linesOf, linesOfText } from './lines.ts';
 import { ScanFile } from './scan-file.ts';
 import { createCountScreen } from './screen.ts';
 
-/** The options of a count, with the `--ref` that was typed. */
-type TypedOptions = CountOptions & { readonly ref: string | undefined };
-
 /** The first line of a file that petstock writes: what the scans are for. */
 const header = /^# petstock inventory count(?: --(add|take))?/m;
 /** The line behind scans that were applied. */
@@ -36,7 +33,7 @@ const appliedLine = /^# applied as run ([\w-]+)/gm;
  * Counts: scans into a file at a terminal, or reads a file or stdin, and then shows and writes the sums.
  * @throws the errors of `finishCount`
  */
-export async function runCount(invocation: Invocation, options: TypedOptions): Promise<void> {
+export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {
   const { questions } = invocation;
   const { file, isScanning } = options;
   questions.stdinIsTaken = !isScanning && file === undefined;
@@ -65,7 +62,7 @@ function requireAnswer(
 }
 
 /** @throws UsageError for deltas of a script without a `--ref`, because scans that come twice would be added twice */
-function requireRef(invocation: Invocation, { file, mode, ref }: TypedOptions): void {
+function requireRef(invocation: Invocation, { file, mode, ref }: CountOptions): void {
   const { stdin, stderr } = invocation.context;
   if (mode === 'count' || ref !== undefined || (stdin.isTerminal && stderr.isTerminal)) return;
   throw new UsageError(

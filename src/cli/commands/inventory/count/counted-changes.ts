@@ -1,34 +1,83 @@
+import { basename } from 'node:path';
 import type { Change } from '../../../../inventory/change.ts';
 import type { Counting } from '../../../../inventory/count/counting.ts';
-import { changeOf, countedBefore, type EarlierChange, incomingBefore } from '../../../../inventory/earlier-changes.ts';
-import { counted, grouped, type Quantities } from '../../../../inventory/items.ts';
+import {
+  changeOf,
+  countedBefore,
+  type EarlierChange,
+  incomingBefore,
+  stockTakeReason,
+} from '../../../../inventory/earlier-changes.ts';
+import { counted, grouped, listed, type Quantities } from '../../../../inventory/items.ts';
 import { petLine } from '../../../../output/count-text.ts';
 import { wrap } from '../../../../output/text-width.ts';
 import { localTime } from '../../../../output/time.ts';
 import { quoted } from '../../../../shared/parsed.ts';
+import { everyPet, readStockToPlan, type Stock } from '../../../../writes/stock.ts';
 import { earlierChanges } from '../../../runs/applied-before.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
+import type { CountOptions } from './count-options.ts';
+
+/** What of the options the changes depend on. */
+type Options = Pick<CountOptions, 'mode' | 'all' | 'file' | 'reason' | 'ref'>;
+
+/** The counted sums as changes, and what they depend on. */
+export interface CountedChanges {
+  readonly changes: readonly Change[];
+  readonly stock: Stock;
+  /** The units without a pet, by the description of their code. */
+  readonly unknowns: ReadonlyMap<string, number>;
+  /** The pets of the service that were not scanned; empty if the list of pets is not known. */
+  readonly unscanned: readonly bigint[];
+}
+
+/**
+ * Returns sums as changes: as the new stock, or as deltas with `--add` and `--take`. Deltas that are scanned into a file
+ * of their own have its name as their ref, by which they are recognized.
+ */
+export function changesOf(
+  units: Iterable<readonly [petId: bigint, units: number]>,
+  { mode, reason, file, ref = mode === 'count' || file === undefined ? undefined : basename(file) }: Options,
+): readonly Change[] {
+  const why = reason ?? { count: stockTakeReason, add: 'scanned in', take: 'scanned out' }[mode];
+  return Array.from(units, ([petId, sum], index): Change => {
+    const quantity = mode === 'count' ? sum : undefined;
+    const delta = mode === 'count' ? undefined : mode === 'take' ? -sum : sum;
+    return { line: index + 1, petId, quantity, delta, expected: undefined, reason: why, ref };
+  });
+}
+
+/** Reads the stock, and returns the counted sums as changes. */
+export async function countedChanges(run: RunAccess, counting: Counting, options: Options): Promise<CountedChanges> {
+  const { all = false } = options;
+  const units = new Map(counting.tally.counts());
+  const asked = all ? everyPet : new Set(units.keys());
+  const stock = await readStockToPlan(run.connection, asked);
+  const { quantities } = stock;
+  const existing = new Set([...quantities.keys(), ...quantities.unreadable.keys()]);
+  const unknowns = new Map(counting.tally.unknowns());
+  for (const [petId, quantity] of units) {
+    if (existing.has(petId)) continue;
+    units.delete(petId);
+    const codes = counting.codesOfPets.get(petId);
+    const which = `(pet ${petId}, which the service does not have)`;
+    const name = codes === undefined ? `${petId}` : `${[...codes].join(', ')} ${which}`;
+    unknowns.set(name, (unknowns.get(name) ?? 0) + quantity);
+  }
+  const allPets = all ? existing : (counting.known.pets ?? []);
+  const unscanned = [...allPets].filter((petId) => !units.has(petId));
+  if (all) for (const petId of unscanned) units.set(petId, 0);
+  return { changes: changesOf(units, options), stock, unknowns, unscanned };
+}
 
 /** How long ago another stock-take may be, in milliseconds. */
 const day = 24 * 3600 * 1000;
-/** Maximum number of pets that are listed for each fact. */
-const maxNamed = 10;
 
 /** What speaks against a stock-take: a title, a line for each pet, and a clause for the question. */
 interface Doubt {
   readonly title: string;
   readonly pets: readonly (readonly [petId: bigint, text: string])[];
   readonly fact: string;
-}
-
-/** A stock-take that is to be written. */
-interface StockTake {
-  readonly changes: readonly Change[];
-  readonly quantities: Quantities;
-  /** The pets that `--all` sets to 0; empty without it. */
-  readonly zeroed: readonly bigint[];
-  /** The path of its file; undefined for stdin. */
-  readonly file: string | undefined;
 }
 
 /**
@@ -40,7 +89,8 @@ interface StockTake {
 export async function showDoubts(
   run: RunAccess,
   counting: Counting,
-  { changes, quantities, zeroed, file }: StockTake,
+  { changes, stock: { quantities }, unscanned }: CountedChanges,
+  { all, file }: Options,
 ): Promise<readonly string[]> {
   const { messages, context } = run.invocation;
   const now = context.clock.now();
@@ -50,18 +100,15 @@ export async function showDoubts(
   const doubts = [
     doubtOfCounts(countedBefore(counts, earlier, file), now),
     doubtOfIncoming(incomingBefore(differing, earlier, now), now),
-    doubtOfCodes(counting, zeroed, quantities),
+    doubtOfCodes(counting, all ? unscanned : [], quantities),
   ].filter(({ pets }) => pets.length > 0);
   const { names } = counting.known.codes;
   for (const { title, pets } of doubts) {
     await messages.warn(title);
-    const more = pets.length > maxNamed ? [`  … and ${grouped(pets.length - maxNamed)} more`] : [];
-    const lines = (width: number) =>
-      pets.slice(0, maxNamed).flatMap(([petId, text]) => {
-        const line = petLine(petId, `: ${text}`, names, Number.POSITIVE_INFINITY);
-        return wrap(line, width - 4).map((part, index) => (index === 0 ? `  ${part}` : `    ${part}`));
-      });
-    await messages.show((_paint, width) => [...lines(width), ...more], { always: true });
+    const lines = listed(pets, ([petId, text]) => petLine(petId, `: ${text}`, names, Number.POSITIVE_INFINITY), 10);
+    const wrapped = (line: string, width: number) =>
+      wrap(line, width - 4).map((part, index) => (index === 0 ? `  ${part}` : `    ${part}`));
+    await messages.show((_paint, width) => lines.flatMap((line) => wrapped(line, width)), { always: true });
   }
   return doubts.map(({ fact }) => fact);
 }
@@ -89,11 +136,7 @@ function doubtOfIncoming(found: readonly EarlierChange[], now: number): Doubt {
   };
 }
 
-function doubtOfCodes(
-  { known, hasBarCodes }: Counting,
-  zeroed: readonly bigint[],
-  quantities: StockTake['quantities'],
-): Doubt {
+function doubtOfCodes({ known, hasBarCodes }: Counting, zeroed: readonly bigint[], quantities: Quantities): Doubt {
   const coded = new Set(known.codes.pets.values());
   const pets = hasBarCodes ? zeroed.filter((petId) => !coded.has(petId) && quantities.get(petId) !== 0) : [];
   const [have, it] = pets.length === 1 ? ['has', 'it'] : ['have', 'them'];
