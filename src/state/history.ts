@@ -81,11 +81,8 @@ export class History extends RecordedRuns {
     const [at, random] = [this.#options.now(), this.#options.random()];
     for (let attempt = 0; attempt < 7; attempt += 1) {
       const run = runIdAt(at, random, attempt);
-      const lock = await this.store.lockRun(run);
-      if (lock === undefined) continue;
-      const { answers } = await this.store.ask([statement('SELECT 1 FROM runs WHERE run = ?', run)]);
-      if (answers[0]?.length === 0) return { run, lock };
-      await lock.release();
+      const lock = await this.store.lockRun(run, true);
+      if (lock !== undefined) return { run, lock };
     }
     throw new ConflictError('No id was free for the run. Nothing was written');
   }

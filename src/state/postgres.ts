@@ -16,7 +16,7 @@ import {
   type Turn,
   type TurnWait,
 } from './state-store.ts';
-import { type Answers, type Statement, statement } from './statements.ts';
+import { type Answers, recordedRun, type Statement, statement } from './statements.ts';
 
 export interface PostgresOptions {
   readonly url: string;
@@ -180,17 +180,19 @@ class PostgresStore implements Store {
     }
   }
 
-  async lockRun(run: string): Promise<Lock | undefined> {
+  async lockRun(run: string, isNew = false): Promise<Lock | undefined> {
     const number = numberOf(run);
+    const lock = statement(`SELECT pg_try_advisory_lock(${locks.run}, ${number})::text AS taken`);
+    const unlock = statement(`SELECT pg_advisory_unlock(${locks.run}, ${number})`);
     const session = await this.#again(async (session) => {
       if (this.#lockedRuns.get(run)?.isOver === false) return undefined;
-      const [[found] = []] = await session.ask([
-        statement(`SELECT pg_try_advisory_lock(${locks.run}, ${number})::text AS taken`),
-      ]);
-      return found?.taken === 'true' ? session : undefined;
+      const [[found] = [], recorded = []] = await session.ask([lock, recordedRun(run)]);
+      if (found?.taken !== 'true') return undefined;
+      if (!isNew || recorded.length === 0) return session;
+      await session.ask([unlock]);
+      return undefined;
     });
     if (session === undefined) return undefined;
-    const unlock = statement(`SELECT pg_advisory_unlock(${locks.run}, ${number})`);
     this.#lockedRuns.set(run, session);
     return {
       get isLost() {
@@ -268,9 +270,9 @@ class PostgresStore implements Store {
     return turn;
   }
 
-  /** Asks without waiting: whatever is asked next is answered later. */
+  /** Asks without waiting, not even for the answer before the next question: the database answers in order. */
   #later(ask: () => Promise<unknown>): void {
-    this.#inLine(ask).catch(() => {});
+    void this.#inLine(async () => void ask().catch(() => {}));
   }
 
   async #connected(): Promise<Session> {

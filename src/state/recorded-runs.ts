@@ -13,7 +13,17 @@ import { countersOf, lastIntent } from './intents.ts';
 import { recordedRowOf, rowColumns } from './open-run.ts';
 import { noSuchRun, onlyRun, readRunId, runIdIn } from './run-ids.ts';
 import type { Store } from './state-store.ts';
-import { type Answer, among, number, type Statement, statement, text, time, type Value } from './statements.ts';
+import {
+  type Answer,
+  among,
+  number,
+  recordedRun,
+  type Statement,
+  statement,
+  text,
+  time,
+  type Value,
+} from './statements.ts';
 
 /**
  * Number of rows read at a time. No statement stays open between two pages, because it would keep SQLite from emptying
@@ -106,7 +116,7 @@ export class RecordedRuns {
 
   /** Like `rows`, but yields a page at a time. */
   async *pages(run: string, results?: readonly RecordedResult[]): AsyncGenerator<readonly RecordedRow[], void> {
-    const found = await this.#ask(statement('SELECT 1 AS found FROM runs WHERE run = ?', run));
+    const found = await this.#ask(recordedRun(run));
     if (found.length === 0) throw noSuchRun(run);
     const undone = (await this.#undoneAmong([run])).get(run);
     const stored: readonly Value[] = results?.flatMap((each) => (each === 'unknown' ? [each, 'sent'] : [each])) ?? [];

@@ -16,7 +16,7 @@ import {
   untilFree,
 } from './state-file.ts';
 import type { Lock, Moment, Store, StoreDescription, Transact, Turn, TurnWait } from './state-store.ts';
-import type { Answer, Answers, Statement, Value } from './statements.ts';
+import { type Answer, type Answers, recordedRun, type Statement, type Value } from './statements.ts';
 
 /**
  * Pauses between two attempts to take a lock, in milliseconds. Who waits for the turn itself is alone; many may wait in
@@ -94,7 +94,7 @@ class SqliteStore implements Store {
     return { transact: this.transact, ...this.#held(turn) };
   }
 
-  async lockRun(run: string): Promise<Lock | undefined> {
+  async lockRun(run: string, isNew = false): Promise<Lock | undefined> {
     const lock = new FileLock(this.#lockOfRun(run));
     try {
       await retryBusy(
@@ -103,12 +103,13 @@ class SqliteStore implements Store {
         (ms) => this.#clock.sleep(ms),
         isBusy,
       );
-      return this.#held(lock);
+      if (!isNew || (await this.ask([recordedRun(run)])).answers[0]?.length === 0) return this.#held(lock);
     } catch (error) {
       lock.close();
       if (!isBusy(error)) throw error;
-      return undefined;
     }
+    lock.close();
+    return undefined;
   }
 
   async lockedAmong(runs: readonly string[]): Promise<ReadonlySet<string>> {

@@ -72,9 +72,10 @@ export interface Store {
   takeTurn(service: string, wait: TurnWait): Promise<Turn>;
   /**
    * Takes the lock that a process keeps while it writes a run.
+   * @param isNew whether the history must not have the run yet
    * @returns undefined while another process, or another call of this one, has it
    */
-  lockRun(run: string): Promise<Lock | undefined>;
+  lockRun(run: string, isNew?: boolean): Promise<Lock | undefined>;
   /** Returns those of the runs that some process has the lock of. */
   lockedAmong(runs: readonly string[]): Promise<ReadonlySet<string>>;
   /** Removes what the lock of a run leaves behind. Call this only once no row of the run is open. */

@@ -57,6 +57,11 @@ function pieces<Item>(
   return found;
 }
 
+/** Asks whether the history has a run: for one row. */
+export function recordedRun(run: string): Statement {
+  return statement('SELECT 1 AS found FROM runs WHERE run = ?', run);
+}
+
 /** Returns a stored number; undefined for NULL. PostgreSQL returns every value as text. */
 export function number(value: Value | undefined): number | undefined {
   return value === null || value === undefined ? undefined : Number(value);

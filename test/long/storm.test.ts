@@ -30,12 +30,14 @@ test(`adds at most 1 per adjust with ${adjusts} adjusts, some killed, on a bad n
   };
   await Promise.all(Array.from({ length: 8 }, work));
   await until(() => expect(storm.onTheWay()).toBe(0));
-  expect(storm.writes().filter(({ before, after }) => after !== before + 1)).toEqual([]);
+  // A request that was sent again with the same quantity may arrive twice.
+  const changes = storm.writes().filter(({ before, after }) => after !== before);
+  expect(changes.filter(({ before, after }) => after !== before + 1)).toEqual([]);
   const count = (wanted: readonly (number | null)[]) => codes.filter((code) => wanted.includes(code)).length;
   const [applied, refused] = [count([exitCodes.ok]), count([exitCodes.unavailable, exitCodes.conflict])];
   // An adjust that was killed, or that ended in time without knowing its outcome, may have been carried out or not.
   const uncertain = count([null, exitCodes.partial]);
   expect(applied + refused + uncertain).toBe(adjusts);
-  expect(storm.writes().length).toBeGreaterThanOrEqual(applied);
-  expect(storm.writes().length).toBeLessThanOrEqual(applied + uncertain);
+  expect(changes.length).toBeGreaterThanOrEqual(applied);
+  expect(changes.length).toBeLessThanOrEqual(applied + uncertain);
 }, 600_000);

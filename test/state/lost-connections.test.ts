@@ -80,8 +80,8 @@ async function countingProxy(url: string) {
 }
 
 test.each([
-  ['inventory set 4 2', 13, ''],
-  ['inventory adjust 4 +1', 15, ''],
+  ['inventory set 4 2', 11, ''],
+  ['inventory adjust 4 +1', 12, ''],
   // A slow machine takes more turns.
   ['inventory apply - --yes', 80, deltas(300)],
   ['history list', 6, ''],

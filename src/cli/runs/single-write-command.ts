@@ -31,7 +31,10 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
   if (invocation.config.settings.confirm === 'always') invocation.questions.requireAnswer({});
   let seen: InventoryItem | undefined;
   const { readsFirst } = options;
-  const isUndoable = readsFirst || dependsOnStock(write) || (await knownBefore(access, write.petId)) !== undefined;
+  const { isQuiet } = invocation.messages;
+  // Only a note depends on what the history knows.
+  const isUndoable =
+    readsFirst || dependsOnStock(write) || isQuiet || (await knownBefore(access, write.petId)) !== undefined;
   const end = await writeOne(access.connection, write, {
     ...singleWriteHooks(access, options.earlier),
     readsFirst,
