@@ -35,9 +35,7 @@ export interface CheckedHead {
   readonly failure: PetstockError | undefined;
 }
 
-export interface ReadOptions extends Pick<Outgoing, 'permit'> {
-  /** Whether to leave retries to the caller. */
-  readonly once?: boolean | undefined;
+export interface ReadOptions extends Pick<Outgoing, 'permit' | 'once' | 'time'> {
   /** Aborts the request, before or after it was sent. By default the client's own signal aborts it. */
   readonly signal?: AbortSignal | undefined;
   /** The time limit of each request, in milliseconds. Default: that of the client. */

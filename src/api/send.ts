@@ -1,6 +1,7 @@
 import type { Limits } from '../rate-limit/limits.ts';
 import type { Permit } from '../rate-limit/permits.ts';
 import { defaultRetries, nextStep, waitBeforeRetry } from '../rate-limit/waits.ts';
+import { TimeBudget } from '../shared/clock.ts';
 import { FailureError, failureText, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { type AttemptedRequest, type AttemptOptions, type AttemptResult, attempt, shownUrl } from './attempt.ts';
 import type { ReceivedResponse } from './exchange.ts';
@@ -11,6 +12,8 @@ export interface Outgoing extends Omit<AttemptedRequest, 'isLast'> {
   readonly permit?: Permit | undefined;
   /** Whether to leave retries after a 429, a 5xx or a network error to the caller. */
   readonly once?: boolean | undefined;
+  /** Limits all attempts and the pauses between them; a wait for the rate limit does not count. */
+  readonly time?: TimeBudget | undefined;
 }
 
 export interface SendOptions extends AttemptOptions {
@@ -45,7 +48,8 @@ export async function send<T>(
     for (;;) {
       const permit = await tries.nextPermit();
       const { url, isLast } = tries;
-      const end = await tries.watch(() => attempt({ ...request, url, isLast }, permit, options, use));
+      const limited = { ...options, timeout: tries.time.limit(options.timeout) };
+      const end = await tries.watch(() => attempt({ ...request, url, isLast }, permit, limited, use));
       if (end.kind === 'done') return end.value;
       await tries.prepareNext(end);
     }
@@ -74,6 +78,7 @@ export async function sendOnce<T>(
 class Tries {
   readonly #request: Outgoing;
   readonly #options: SendOptions;
+  readonly time: TimeBudget;
   #permit: Permit | undefined;
   /** The error of the last attempt that failed; undefined if none has. */
   #last: PetstockError | undefined;
@@ -86,6 +91,7 @@ class Tries {
   constructor(request: Outgoing, options: SendOptions) {
     this.#request = request;
     this.#options = options;
+    this.time = request.time ?? new TimeBudget(options.clock, Number.POSITIVE_INFINITY);
     this.#permit = request.permit;
     this.url = request.url;
   }
@@ -123,7 +129,7 @@ class Tries {
 
   async watch<T>(run: () => Promise<AttemptResult<T>>): Promise<AttemptResult<T>> {
     try {
-      const end = await run();
+      const end = await this.time.spend(run);
       if (end.kind === 'moved') this.#mayBeCarriedOut = true;
       else if (end.kind === 'refused' || end.kind === 'failed') this.#note(end.error);
       return end;
@@ -167,7 +173,8 @@ class Tries {
   async #waitForRetry(error: PetstockError, retryAfter = 0): Promise<void> {
     const { clock, random, interrupted, onRetry, retries = defaultRetries } = this.#options;
     const isAllowed = nextStep(error.notCarriedOut ? 'unsent' : 'lost', this.#request.kind) === 'again';
-    if (!isAllowed || this.#retries >= retries) throw error;
+    const wait = retryAfter === 0 ? waitBeforeRetry(this.#retries + 1, random()) : 0;
+    if (!isAllowed || this.#retries >= retries || wait >= this.time.left) throw error;
     this.#retries += 1;
     this.#last = error;
     const { method, url } = this.#request;
@@ -177,6 +184,6 @@ class Tries {
     const why = error.status === undefined ? failureText(error) : `the service returned ${error.status}`;
     const reason = error.notCarriedOut ? `No connection to ${origin}` : `${what}: ${why}`;
     onRetry?.({ reason, attempt: this.#retries, of: retries });
-    if (retryAfter === 0) await clock.sleep(waitBeforeRetry(this.#retries, random()), interrupted);
+    if (wait > 0) await this.time.spend(() => clock.sleep(wait, interrupted));
   }
 }

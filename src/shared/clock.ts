@@ -45,5 +45,31 @@ export function createSystemClock(hrtime: () => bigint): Clock {
   };
 }
 
+/** The time that the requests of a command, and the pauses between them, may take altogether. */
+export class TimeBudget {
+  readonly #clock: Clock;
+  /** Milliseconds. */
+  left: number;
+
+  constructor(clock: Clock, left: number) {
+    this.#clock = clock;
+    this.left = left;
+  }
+
+  /** @param began when `work` began, by the monotonic clock */
+  async spend<Result>(work: () => Promise<Result>, began = this.#clock.monotonic()): Promise<Result> {
+    try {
+      return await work();
+    } finally {
+      this.left -= this.#clock.monotonic() - began;
+    }
+  }
+
+  /** Returns the time limit of the next request: the usual one, or less if less time is left. */
+  limit(timeout: number): number {
+    return Math.min(timeout, Math.max(1, this.left));
+  }
+}
+
 /** Maximum length of a timer in milliseconds; a longer one would overflow to 1 ms. */
 const maxTimer = 2 ** 31 - 1;

@@ -1,5 +1,4 @@
 import { type BulkReport, type BulkRow, countRows, isIdle, owedDelta, type RowError } from '../inventory/change.ts';
-import type { InventoryItem } from '../inventory/items.ts';
 import { type Guards, guardProblems, planTotals } from '../inventory/plan.ts';
 import type { PlannedRow, RunHead } from '../inventory/run-records.ts';
 import { NotFoundError, PetstockError, UnavailableError, UsageError } from '../shared/errors.ts';
@@ -11,7 +10,7 @@ import { rowErrorOf } from './classify-failure.ts';
 import { execute } from './execute.ts';
 import { dryRunErrorOf, runErrorOf } from './run-error.ts';
 import { basisOf, type Stock } from './stock.ts';
-import type { Execution, WriteContext } from './write-context.ts';
+import type { Execution, SinglePlan, WriteContext } from './write-context.ts';
 
 /** The target of a run, who writes it, and what is needed to carry it out. */
 export interface RunContext extends WriteContext {
@@ -49,17 +48,6 @@ export interface RunPlan {
   requireNotDuplicate?(): Promise<{ readonly run: string | undefined } | undefined>;
 }
 
-/**
- * What is special about a single change: its run is recorded with its first intent, and can be resumed only if its
- * outcome is unknown; messages are about its pet.
- */
-export interface SinglePlan {
-  /** Whether the stock is read in the turn although the row has no delta. */
-  readonly readsFirst: boolean;
-  /** Reports whether the change may be written; if not, nothing is, and the row stays planned. */
-  approve(before: number | undefined, after: number): boolean;
-}
-
 export interface ResumedRun {
   readonly run: string;
   /** Undefined in a dry run, which does not take the run over. Its rows are those of the plan, in their order. */
@@ -88,8 +76,6 @@ export interface RunHooks {
    */
   onBegin?(run: string | undefined, count: number): Promise<void>;
   onSettled?(row: Row): void;
-  /** Called with each item that the service returns for a pet of the run. */
-  onItem?(item: InventoryItem): void;
   /** Called after `onBegin`, when nothing more will be written. */
   onEnd?(): Promise<void>;
 }
@@ -114,7 +100,7 @@ export async function carryOut(
   options: RunOptions,
   hooks: RunHooks = {},
 ): Promise<RunResult> {
-  const { rows, resumed, confirmed } = plan;
+  const { rows, resumed, single, confirmed } = plan;
   await hooks.onPlan?.(rows);
   requireWithinGuards(rows, options.guards, resumed !== undefined);
   const isRecordable = rows.some((row) => row.result === 'unchanged' && isRecorded(row, confirmed));
@@ -125,7 +111,8 @@ export async function carryOut(
   if (hasWork) return write(context, plan, options, hooks);
   const { target } = context;
   const report = reportOf(context, plan, resumed?.run ?? null, options.dryRun);
-  const end = { report, execution: undefined, cause: undefined, target, isResumed: resumed !== undefined };
+  const facts = { target, isSingle: single !== undefined, isResumed: resumed !== undefined };
+  const end = { report, execution: undefined, cause: undefined, ...facts };
   return { report, execution: undefined, error: options.dryRun ? dryRunErrorOf(end) : runErrorOf(end) };
 }
 
@@ -160,11 +147,9 @@ async function write(context: RunContext, plan: RunPlan, options: RunOptions, ho
   const count = rows.filter(({ result }) => result === 'planned').length;
   await hooks.onBegin?.(hasBegun() ? run.run : undefined, count);
   const execution = await execute(run, context, {
-    ...{ stock, concurrency: options.concurrency, failFast: options.failFast, isSingle: single !== undefined },
+    ...{ stock, single, concurrency: options.concurrency, failFast: options.failFast },
     zerosLeft: moreZeros(rows, options.guards),
-    ...(single !== undefined && { approve: single.approve }),
     ...(hooks.onSettled !== undefined && { onSettled: hooks.onSettled }),
-    ...(hooks.onItem !== undefined && { onItem: hooks.onItem }),
   });
   await hooks.onEnd?.();
   const { stoppedBy } = execution;
@@ -193,7 +178,8 @@ async function begin(context: RunContext, plan: RunPlan): Promise<OpenRun> {
     ...{ env: target.env, store: target.store, baseUrl, service, scope, user, host, pid },
     ...{ reason: commonReason(rows), unchanged, skipped, notEdited },
   };
-  if (single !== undefined) return history.beginLater(head, plannedRows(rows, stock, single));
+  if (single !== undefined)
+    return history.beginLater(head, plannedRows(rows, stock, { readsFirst: single.readsFirst }));
   return history.begin(head, plannedRows(rows, stock, { confirmed }), await plan.requireNotDuplicate?.());
 }
 

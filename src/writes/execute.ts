@@ -1,7 +1,7 @@
 import { withServiceMessage } from '../api/failures.ts';
 import { type Permit, releaseAll } from '../rate-limit/permits.ts';
 import { waitBeforeRetry } from '../rate-limit/waits.ts';
-import type { Clock } from '../shared/clock.ts';
+import { TimeBudget } from '../shared/clock.ts';
 import {
   ConflictError,
   FailureError,
@@ -49,8 +49,6 @@ interface TurnEnd {
   readonly retry?: { readonly at: number | undefined };
   /** A failure that may pass. */
   readonly failure?: { readonly error: unknown; readonly petId?: bigint; readonly count: number };
-  /** Whether a change was not approved. */
-  readonly isHeld?: boolean;
 }
 
 class Writer {
@@ -66,12 +64,11 @@ class Writer {
   #refusal: PetstockError | undefined;
 
   constructor(run: OpenRun, context: WriteContext, options: ExecuteOptions) {
-    const { clock, timeout } = context;
     this.#run = run;
     this.#context = context;
     this.#options = options;
     this.#planner = new TurnPlanner(run, context, options);
-    this.#time = new TimeBudget(clock, options.isSingle ? 2 * timeout : Number.POSITIVE_INFINITY);
+    this.#time = options.single?.time ?? new TimeBudget(context.clock, Number.POSITIVE_INFINITY);
   }
 
   get facts(): Omit<Execution, 'stoppedBy'> {
@@ -89,7 +86,7 @@ class Writer {
       if (rows.length === 0 && wait === undefined) return;
       const settledBefore = this.#settled;
       const end = rows.length === 0 ? await this.#waitForOthers(wait) : await this.#takeTurnAndWrite(rows, true);
-      if (end.isHeld || (this.#options.failFast && this.#planner.hasFailed)) return;
+      if (this.#options.failFast && this.#planner.hasFailed) return;
       if (end.retry !== undefined) await limits.wait(end.retry.at, interrupted);
       if (end.failure === undefined) continue;
       failures = this.#settled > settledBefore ? 0 : failures + 1;
@@ -145,8 +142,7 @@ class Writer {
     try {
       this.#planner.beginTurn();
       if (this.#readsOutside && rows.some((row) => this.#planner.needsRead(row))) {
-        const end = await this.#readOutside(rows);
-        if (end !== undefined) return end;
+        await this.#readOutside(rows);
       }
       const turn = await this.#takeTurn();
       if (turn === undefined) return {};
@@ -169,7 +165,7 @@ class Writer {
     const end = suspension.add(async () => ending.abort(suspended));
     try {
       return await state.takeTurn(this.#run.service, {
-        isBulk: !this.#options.isSingle,
+        isBulk: this.#options.single === undefined,
         signal: ending.signal,
         onWait: this.#turnWatch(),
       });
@@ -236,7 +232,8 @@ class Writer {
         ...this.#context,
         ...this.#options,
         signal: this.#context.interrupted,
-        timeout: Math.min(this.#context.timeout, Math.max(1, this.#time.left)),
+        timeout: this.#time.limit(this.#context.timeout),
+        onItem: this.#options.single?.onItem,
         sendBy: plan.moment.at + sendFor,
         isOver: () => isOver || turn.isLost,
       });
@@ -256,8 +253,7 @@ class Writer {
       await this.#record(plan.rows, isOver ? undefined : turn);
       if (sent.stoppedBy !== undefined) throw sent.stoppedBy;
       const { failure, failures: count } = sent;
-      const { isHeld } = plan;
-      return failure === undefined ? { isHeld } : { failure: { ...failure, petId: failure.row.petId, count } };
+      return failure === undefined ? {} : { failure: { ...failure, petId: failure.row.petId, count } };
     } finally {
       removeEnd();
       await releaseAll(permits);
@@ -297,15 +293,15 @@ class Writer {
   /** Step 2: reads the stock. @returns how the turn ends if that failed and another attempt may succeed */
   async #readInTurn(plan: TurnPlan, permit: Permit | undefined): Promise<TurnEnd | undefined> {
     const { limits, timeout, clock } = this.#context;
-    const { isSingle } = this.#options;
+    const { single } = this.#options;
     await limits.refresh();
-    const bound = Math.min(timeout, maxReadInTurn, Math.max(1, this.#time.left));
+    const bound = this.#time.limit(Math.min(timeout, maxReadInTurn));
     const began = clock.monotonic();
     try {
       const pets = new Set(this.#planner.open.map(({ petId }) => petId));
       const options = { permit, once: true, timeout: bound };
       const quantities = await this.#time.spend(() =>
-        readQuantities({ ...this.#context, ...this.#options }, pets, options, !isSingle),
+        readQuantities({ ...this.#context, onItem: single?.onItem }, pets, options, single === undefined),
       );
       const { last, older } = plan;
       this.#planner.takeStock({ quantities, at: plan.moment.at, last, older });
@@ -317,19 +313,11 @@ class Writer {
   }
 
   /** Reads the stock without the turn. The next transaction checks what others have written since. */
-  async #readOutside(rows: readonly Row[]): Promise<TurnEnd | undefined> {
-    const { timeout } = this.#context;
+  async #readOutside(rows: readonly Row[]): Promise<void> {
     const { run, service } = this.#run;
-    try {
-      const pets = new Set(rows.map(({ petId }) => petId));
-      const reader = { ...this.#context, ...this.#options, service };
-      const limit = Math.min(timeout, Math.max(1, this.#time.left));
-      const stock = await this.#time.spend(() => readStock(reader, pets, { run, once: true, timeout: limit }));
-      this.#planner.takeStock(stock);
-      return undefined;
-    } catch (error) {
-      return this.#endOfRead(error);
-    }
+    const pets = new Set(rows.map(({ petId }) => petId));
+    const reader = { ...this.#context, onItem: this.#options.single?.onItem, service };
+    this.#planner.takeStock(await readStock(reader, pets, { run, time: this.#time }));
   }
 
   /** @throws a failure that will not pass */
@@ -380,25 +368,6 @@ class Writer {
     const why = isConnected ? `${what}${failureText(error)}; ${next}` : `No connection to the service; ${next}`;
     void onDelay(why, Math.max(1, failures));
     await this.#time.spend(() => clock.sleep(wait, interrupted));
-  }
-}
-
-/** The time that requests, and pauses between them, may take altogether. */
-class TimeBudget {
-  readonly #clock: Clock;
-  left: number;
-
-  constructor(clock: Clock, ms: number) {
-    this.#clock = clock;
-    this.left = ms;
-  }
-
-  async spend<Result>(work: () => Promise<Result>, began = this.#clock.monotonic()): Promise<Result> {
-    try {
-      return await work();
-    } finally {
-      this.left -= this.#clock.monotonic() - began;
-    }
   }
 }
 

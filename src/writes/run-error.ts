@@ -1,19 +1,23 @@
 import { errorOfResponse } from '../api/failures.ts';
 import { type BulkReport, type BulkRow, countRows, isIdle, isUnclear, type RowError } from '../inventory/change.ts';
 import { counted, grouped } from '../inventory/items.ts';
+import { unreadableStock } from '../inventory/plan.ts';
 import {
   ConflictError,
   FailureError,
   InterruptedError,
+  NotFoundError,
   PartialError,
   PetstockError,
   RateLimitedError,
   statusSentence,
   UnavailableError,
+  UsageError,
 } from '../shared/errors.ts';
 import { petstock, type Target, targetWords } from '../shared/hint.ts';
 import { capitalized, sentence, uncapitalized } from '../shared/parsed.ts';
 import { rowErrorOf } from './classify-failure.ts';
+import { noSuchPet, outOfRange } from './rows.ts';
 import type { Execution } from './write-context.ts';
 
 export interface RunErrorContext {
@@ -125,9 +129,23 @@ function unsentError(end: RunErrorContext, hint: string | undefined): PetstockEr
   if (failure !== undefined) return recordedError(failure, `${nothing}: ${failure.message}`, hint);
   const conflicts = rows.filter(({ result }) => result === 'conflict');
   const [only] = conflicts;
+  if (end.isSingle && only?.error !== undefined) return conflictOfPet(only, only.error, end);
   const detail =
     conflicts.length === 1 && only?.error !== undefined ? `pet ${only.petId}: ${only.error.message}` : undefined;
   return new ConflictError(`${nothing}: ${detail ?? lackingText(end.report, true).join()}`, { hint });
+}
+
+/** Returns the error of a single change that the stock did not allow, in words about its pet. */
+function conflictOfPet({ petId, expected }: BulkRow, { code, message }: RowError, { target }: RunErrorContext) {
+  const words = `${capitalized(message)}. Nothing was written`;
+  const options = targetWords(target);
+  if (code === noSuchPet) return new NotFoundError(`There is no pet ${petId}. Nothing was written`);
+  if (code === outOfRange) return new UsageError(words);
+  if (code === unreadableStock) return new FailureError(words, { hint: petstock`api GET /inventory ${options}` });
+  const isOther = message.startsWith('the stock is ') && expected !== undefined;
+  return new ConflictError(isOther ? words.replace('The stock is', `The stock of pet ${petId} is`) : words, {
+    hint: petstock`inventory get ${petId} ${options}`,
+  });
 }
 
 /** Returns a text like `3 of 4 changes were written; it is not known whether 1 was written`. */

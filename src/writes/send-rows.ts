@@ -22,7 +22,7 @@ export interface SendOptions {
   readonly sendBy: number;
   /** Whether the turn has ended, so that nothing more may be sent. */
   isOver(): boolean;
-  onItem?(item: InventoryItem): void;
+  readonly onItem?: ((item: InventoryItem) => void) | undefined;
 }
 
 export interface Sending {

@@ -36,7 +36,7 @@ export const everyPet: PickedPets = { has: () => true, size: Number.POSITIVE_INF
 export interface StockReader {
   readonly client: Pick<Client, 'scanInventory'>;
   /** Called with each item that was asked for. */
-  onItem?(item: InventoryItem): void;
+  readonly onItem?: ((item: InventoryItem) => void) | undefined;
   /** Called with every item of the list. */
   onEachItem?(item: InventoryItem): void;
 }
@@ -88,7 +88,7 @@ export interface PlanReader extends StockReader {
 /** How long to wait before a stock is read again that may come from a replica that is behind, in milliseconds. */
 export const lagPause = 1000;
 
-export interface ReadStockOptions extends Pick<ReadOptions, 'once' | 'timeout'> {
+export interface ReadStockOptions extends Pick<ReadOptions, 'time'> {
   /** The run that is written, whose own requests don't count; undefined before it has begun. */
   readonly run?: string;
 }
@@ -119,8 +119,12 @@ export async function readStock(
 }
 
 /** Like `readStock`, before anything is written: an error that is not about what the user has typed says so. */
-export function readStockToPlan(reader: PlanReader, petIds: PickedPets): Promise<Stock> {
-  return readStock(reader, petIds).catch((error) => {
+export function readStockToPlan(
+  reader: PlanReader,
+  petIds: PickedPets,
+  options?: Pick<ReadOptions, 'time'>,
+): Promise<Stock> {
+  return readStock(reader, petIds, options).catch((error) => {
     const isVague = [UnavailableError, RateLimitedError, FailureError, ConflictError].some(
       (one) => error instanceof one,
     );

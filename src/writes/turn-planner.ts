@@ -36,8 +36,6 @@ export interface TurnPlan {
   readonly reads: boolean;
   /** Set if the limit admitted nothing: when to ask again. */
   readonly retry: { readonly at: number | undefined } | undefined;
-  /** Whether a change was not approved. */
-  readonly isHeld: boolean;
   readonly others: ReadonlyMap<bigint, readonly OtherWrite[]>;
   readonly older: Stock['older'];
   readonly last: number;
@@ -246,7 +244,7 @@ export class TurnPlanner {
     const toSend = steps?.toSend.slice(0, permits.length) ?? [];
     const writes = [...this.#rowWrites(toSend, steps?.settled ?? [], last, moment), ...(admission?.writes ?? [])];
     const sent = toSend.map(({ row }) => row);
-    return { writes, result: { ...facts, retry, rows: reads ? free : sent, isHeld: steps?.isHeld ?? false } };
+    return { writes, result: { ...facts, retry, rows: reads ? free : sent } };
   }
 
   #admit(limited: Answers[number] | undefined, moment: Moment, count: { min: 1 | 2; max: number }, permits: Permit[]) {
@@ -305,7 +303,7 @@ export class TurnPlanner {
         .map(lastWriteOf)
         .map((write) => [write.petId, write]),
     );
-    const { toSend, settled, isHeld } = this.#decide(plan.rows, this.stock, plan, writes, sends);
+    const { toSend, settled } = this.#decide(plan.rows, this.stock, plan, writes, sends);
     const missing = toSend.length - permits.length;
     // A probe had admitted only the read.
     const more = missing > 0 ? limits.admit(limited?.[0], moment, { min: 1, max: missing }) : undefined;
@@ -319,7 +317,7 @@ export class TurnPlanner {
         ...this.#rowWrites(now, settled, last, moment),
         ...(more?.writes ?? limits.record(limited?.[0], moment)),
       ],
-      result: { ...plan, rows: now.map(({ row }) => row), moment, isHeld },
+      result: { ...plan, rows: now.map(({ row }) => row), moment },
     };
   }
 
@@ -368,12 +366,10 @@ export class TurnPlanner {
     { others, moment, reads }: Pick<TurnPlan, 'others' | 'moment' | 'reads'>,
     recent: ReadonlyMap<bigint, LastWrite>,
     sends: boolean,
-  ): { readonly toSend: readonly ToSend[]; readonly settled: readonly Row[]; readonly isHeld: boolean } {
-    const { approve } = this.#options;
+  ): { readonly toSend: readonly ToSend[]; readonly settled: readonly Row[] } {
     const { now } = moment;
     const toSend: ToSend[] = [];
     const settled: Row[] = [];
-    let isHeld = false;
     // Not all of these rows may get a permit in this turn, so they count for good only once they are sent.
     let zerosLeft = this.#zerosLeft;
     // What was written before this read is in the stock. Only a resumed run has to know of it.
@@ -388,13 +384,12 @@ export class TurnPlanner {
         ...{ now, zerosLeft, sends: this.#sends.get(row) ?? 0 },
         mayResend: sends && this.#context.retries > 0 && (this.#losses.get(row) ?? 0) <= 1,
       });
-      if (step.kind === 'send' && approve?.(step.before, step.after) === false) isHeld = true;
-      else if (step.kind === 'send') {
+      if (step.kind === 'send') {
         toSend.push({ row, ...step });
         zerosLeft -= newZeros(row, step);
       } else if (this.#take(row, step, moment)) settled.push(row);
     }
-    return { toSend, settled, isHeld };
+    return { toSend, settled };
   }
 
   /** Takes a step that sends nothing. @returns whether the row has changed */

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { InventoryItem } from '../inventory/item-fields.ts';
 import type { Limits } from '../rate-limit/limits.ts';
-import type { Clock } from '../shared/clock.ts';
+import type { Clock, TimeBudget } from '../shared/clock.ts';
 import type { PetstockError } from '../shared/errors.ts';
 import type { History } from '../state/history.ts';
 import type { Row } from '../state/open-run.ts';
@@ -46,13 +46,22 @@ export interface ExecuteOptions {
   readonly failFast: boolean;
   /** How many more deltas may bring a stock to 0, besides those in the plan. */
   readonly zerosLeft: number;
-  /** Whether a person waits for a single change: it goes first, and is over after two time-outs. */
-  readonly isSingle: boolean;
-  /** Reports whether a change may be sent. If not, the run ends with the row still pending. */
-  approve?(before: number | undefined, after: number): boolean;
+  /** Set for a command that changes a single pet: it takes its turn before bulk runs. */
+  readonly single: SinglePlan | undefined;
   onSettled?(row: Row): void;
-  /** Called with each item of the run's pets that the service returns. */
-  onItem?(item: InventoryItem): void;
+}
+
+/**
+ * What is special about a single change: its run is recorded with its first intent, and can be resumed only if its
+ * outcome is unknown; messages are about its pet.
+ */
+export interface SinglePlan {
+  /** Whether the stock is read before the write although the row has no delta. */
+  readonly readsFirst: boolean;
+  /** The time that all of its requests may take. */
+  readonly time: TimeBudget;
+  /** Called with each item that the service returns. */
+  onItem(item: InventoryItem): void;
 }
 
 /** How the work on a run has ended. The outcomes are in its rows. */

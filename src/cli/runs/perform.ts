@@ -7,18 +7,28 @@ import { serviceTime } from '../../rate-limit/key-state.ts';
 import { estimate, knownLimits } from '../../rate-limit/known-limits.ts';
 import { ChangesFound, PartialError } from '../../shared/errors.ts';
 import { petstock, targetName, targetWords } from '../../shared/hint.ts';
-import { carryOut, hasPlanned, type RunHooks, type RunOptions, type RunPlan } from '../../writes/carry-out.ts';
+import {
+  carryOut,
+  hasPlanned,
+  type RunHooks,
+  type RunOptions,
+  type RunPlan,
+  type RunResult,
+} from '../../writes/carry-out.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { Progress } from '../progress/progress.ts';
 import { errorAfterKeeping, isTableForPerson, noteUndo, printReport, printReportBefore } from './print-report.ts';
 import type { RunAccess } from './run-access.ts';
 
 export interface PlanJob extends RunPlan {
-  readonly intention: Intention;
+  /** Undefined if nothing is asked. */
+  readonly intention?: Intention | undefined;
   /** The names of the pets. Default: those of the codes file. */
   readonly names?: PetNames | undefined;
   /** Called once the run is recorded, before its first write. */
   readonly onBegun?: ((run: string) => Promise<void>) | undefined;
+  /** Shows the outcome in place of the report of rows, except that of a dry run; throws the error that the run ends with. */
+  readonly showOutcome?: ((end: RunResult) => Promise<void>) | undefined;
 }
 
 export interface PlanOptions extends RunOptions {
@@ -36,10 +46,10 @@ export interface PlanOptions extends RunOptions {
 const maxWarned = 20;
 
 /** Warns of stocks that go below zero, where no plan is shown that says so. */
-async function warnBelowZero({ messages }: Invocation, rows: readonly BulkRow[]): Promise<void> {
-  const below = rows.filter(({ result, after = 0 }) => result === 'planned' && after < 0);
+export async function warnBelowZero({ messages }: Invocation, rows: readonly BulkRow[]): Promise<void> {
+  const below = rows.filter(({ after = 0 }) => after < 0);
   for (const { petId, before, after } of below.slice(0, maxWarned)) {
-    await messages.warn(`Pet ${petId} goes BELOW ZERO: ${before} → ${after}`);
+    await messages.warn(`Pet ${petId} goes BELOW ZERO: ${before ?? '?'} → ${after}`);
   }
   if (below.length > maxWarned) await messages.warn(`… and ${below.length - maxWarned} more`);
 }
@@ -53,7 +63,8 @@ export async function performPlan(access: RunAccess, job: PlanJob, options: Plan
   const { invocation, connection } = access;
   const names = job.names ?? (await invocation.remarks('person')).names;
   const hooks = createHooks(access, { ...job, names }, options);
-  const { report, execution, error } = await carryOut(connection, job, options, hooks);
+  const end = await carryOut(connection, job, options, hooks);
+  const { report, execution, error } = end;
   if (options.dryRun) {
     if (options.keepPlan !== undefined) {
       // Saved before the report is printed, because the reader of the report may close the pipe.
@@ -66,6 +77,10 @@ export async function performPlan(access: RunAccess, job: PlanJob, options: Plan
     if (error !== undefined) throw error;
     if (options.exitCode && hasPlanned(report.rows)) throw new ChangesFound('There are changes');
     return undefined;
+  }
+  if (job.showOutcome !== undefined) {
+    await job.showOutcome(end);
+    return report.run ?? undefined;
   }
   const hasNothing = execution === undefined && !(error instanceof PartialError);
   const summary = hasNothing ? 'Nothing to write.' : countsSentence(report.rows, report.uncounted);
@@ -120,23 +135,32 @@ function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): Run
         const outcome = isWritten ? 'were already written.' : `already have their outcome: ${countsSentence(rows)}`;
         return messages.note(`All rows of the run ${outcome}`);
       }
-      if (!context.stderr.isTerminal) await warnBelowZero(invocation, open);
+      if (job.single !== undefined && !dryRun) return;
+      if (!context.stderr.isTerminal) {
+        const planned = open.filter(({ result }) => result === 'planned');
+        await warnBelowZero(invocation, planned);
+      }
       return showPreview(invocation, open, estimator, { asks, dryRun, names: job.names });
     },
     confirm: async (rows) => {
+      if (job.intention === undefined) return;
       const question = planQuestion(rows, target, job.intention, job.names);
       const isOne = rows.filter(({ result }) => result === 'planned').length === 1;
       const typed = target.env === 'production' && !isOne ? targetName(target) : undefined;
       const notDone = job.resumed && { notDone: 'Nothing more was written' };
       await questions.confirm({ ...question, typed, ...notDone });
     },
-    onBegin: async (run = '', count) => {
-      await job.onBegun?.(run);
-      progress = await messages.startProgress(count, (requests) => estimator(requests).seconds);
-      onInterrupt = () => {
-        // Printed at once, because a second Ctrl-C ends the process without further output.
+    onBegin: async (run, count) => {
+      let stop = 'Stopping after the current request. Press Ctrl-C again to quit at once.';
+      if (run !== undefined) {
+        await job.onBegun?.(run);
+        progress = await messages.startProgress(count, (requests) => estimator(requests).seconds);
         const resume = petstock`inventory apply --resume ${run} ${targetWords(target)}`;
-        stopping = messages.note(`Stopping after the current requests. To resume later: ${resume}`);
+        stop = `Stopping after the current requests. To resume later: ${resume}`;
+      }
+      // Printed at once, because a second Ctrl-C ends the process without further output.
+      onInterrupt = () => {
+        stopping = messages.note(stop);
       };
       context.interrupted.addEventListener('abort', onInterrupt, { once: true });
     },

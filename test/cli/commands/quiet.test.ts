@@ -21,7 +21,7 @@ test.for([
 });
 
 test('prints warnings and errors off a terminal', async ({ shop }) => {
-  await shop.exits('inventory set 4 -1', 0, /^Warning: .*below 0.*\n$/, { env: unwatched });
+  await shop.exits('inventory set 4 -1', 0, /^Warning: .*BELOW ZERO.*\n$/, { env: unwatched });
   await shop.exits('inventory get 4242', 9, /^Error: There is no pet 4242.*\nHint: .*\n$/, { env: unwatched });
 });
 

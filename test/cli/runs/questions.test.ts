@@ -52,22 +52,28 @@ test.for([
   },
 );
 
-test('asks again with the current stock if a sale happens during a question about a negative stock', async ({
-  till,
-}) => {
-  const asked: string[] = [];
-  const confirm = async (question: string) => {
-    if (asked.push(question) === 1) {
-      till.service.sell(1, 3);
-      till.clock.advance(5500);
-    }
-    expect(till.service.seen('PATCH')).toEqual([]);
-    return true;
-  };
-  expect(await till.run('inventory adjust 1 -15', { terminal: 100, prompts: { confirm } })).toMatchObject({ code: 0 });
-  expect(asked).toMatchObject([expect.stringContaining('10 → -5'), expect.stringContaining('7 → -8')]);
-  expect(till.service.stockOf(1)).toBe(-8);
-});
+test.for([
+  ['adjust 1 -15', 5500, 0, -8],
+  ['adjust 1 -15', 0, 0, -5],
+  ['set 1 -5', 5500, 7, 7],
+  ['set 1 -5 --expect 10', 5500, 7, 7],
+  ['set 1 -5', 0, 0, -5],
+] as const)(
+  'writes after a question about a negative stock as apply does: %s after %i ms',
+  async ([words, ms, code, stock], { till }) => {
+    const confirm = async (question: string) => {
+      expect(question).toContain('10 → -5');
+      // A stock that was read 2 s ago is read again.
+      if (ms > 0) till.service.sell(1, 3);
+      till.clock.advance(ms);
+      expect(till.service.seen('PATCH')).toEqual([]);
+      return true;
+    };
+    const { code: end } = await till.run(`inventory ${words}`, { terminal: 100, prompts: { confirm } });
+    expect({ code: end, stock: till.service.stockOf(1) }).toEqual({ code, stock });
+    expect(till.service.seen('GET')).toHaveLength(ms > 0 ? 2 : 1);
+  },
+);
 
 test.for([
   ['--max-zero 0', '--yes --max-zero 0'],

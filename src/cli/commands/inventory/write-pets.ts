@@ -1,7 +1,6 @@
 import type { Change } from '../../../inventory/change.ts';
 import { parseDelta, parseQuantity } from '../../../inventory/items.ts';
 import { mayBeName } from '../../../inventory/pet-names.ts';
-import { isPetStatus } from '../../../inventory/statuses.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { applyRows, commandLine, petstock, withWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -86,22 +85,10 @@ async function writePet(invocation: Invocation, verb: Verb, options: WriteFlags,
   const change = { line: 1, petId, quantity: set, delta, expected, reason, ref };
   const command = `inventory ${verb}`;
   const earlier = await appliedBefore(invocation, change, options);
-  if (options.dryRun) {
-    const { planWrite } = await import('./plan-write.ts');
-    return planWrite(invocation, command, change);
-  }
-  const { writeSingle } = await import('../../runs/single-write-command.ts');
-  await writeSingle(
-    invocation,
-    { ...change, command },
-    {
-      readsFirst: readsFirst(invocation, options),
-      earlier,
-      check: async (item) => {
-        if (!isPetStatus(item.status)) await (await import('./stock.ts')).warnOfStatus(invocation, item);
-      },
-    },
-  );
+  const { dryRun = false } = options;
+  const readsStock = delta !== undefined || expected !== undefined || readsFirst(invocation, options);
+  const { writeOne } = await import('./write-one.ts');
+  await writeOne(invocation, command, change, { readsStock, earlier, dryRun });
 }
 
 /**

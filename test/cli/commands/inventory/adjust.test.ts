@@ -31,7 +31,7 @@ test('warns in a script if adjust or set makes a stock negative', async ({ shop 
     [6, 'set 6 -3'],
     [8, 'set 8 -3 --read-first'],
   ]) {
-    const stderr = expect.stringContaining(`Warning: The stock of pet ${petId} goes below 0`);
+    const stderr = expect.stringContaining(`Warning: Pet ${petId} goes BELOW ZERO`);
     expect(await shop.run(`inventory ${command}`)).toMatchObject({ code: 0, stderr });
   }
 });
