@@ -1,5 +1,5 @@
-import { type EndingSignal, InterruptedError } from '../src/shared/errors.ts';
 import type { Context } from '../src/cli/context.ts';
+import { type EndingSignal, InterruptedError } from '../src/shared/errors.ts';
 import type { Suspension } from '../src/writes/write-context.ts';
 
 /**

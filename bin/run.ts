@@ -84,7 +84,7 @@ function latePrompts(interrupted: AbortSignal): Context['prompts'] {
   };
   return {
     password: (text) => ask((prompts) => prompts.password(text)),
-    confirm: (text) => ask((prompts) => prompts.confirm(text)),
+    confirm: (text, typed) => ask((prompts) => prompts.confirm(text, typed)),
     text: (text) => ask((prompts) => prompts.text(text)),
   };
 }

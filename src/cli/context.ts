@@ -75,7 +75,11 @@ export interface Output {
 export interface Prompts {
   /** Asks without showing what is typed. */
   password(question: string): Promise<string>;
-  confirm(question: string): Promise<boolean>;
+  /**
+   * Asks for a yes, or for a word. After a mistyped word, asks once more. A scanned bar code is no answer.
+   * @param typed the word that must be typed instead of a yes, in upper or lower case
+   */
+  confirm(question: string, typed?: string): Promise<boolean>;
   text(question: string): Promise<string>;
 }
 

@@ -80,7 +80,7 @@ function guardedPrompts(prompts: Prompts, redact: Redact): Prompts {
   const shown = (question: string) => redact(singleLine(question));
   return {
     password: (question) => prompts.password(shown(question)),
-    confirm: (question) => prompts.confirm(shown(question)),
+    confirm: (question, typed) => prompts.confirm(shown(question), typed),
     text: (question) => prompts.text(shown(question)),
   };
 }

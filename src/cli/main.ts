@@ -1,4 +1,5 @@
 import { wantsColor } from '../output/terminal.ts';
+import { keyInHistory, withoutKeys } from '../settings/key-and-url.ts';
 import { readSharedOptions } from '../settings/shared-options.ts';
 import { exitCodes, UsageError } from '../shared/errors.ts';
 import { version } from '../shared/version.ts';
@@ -6,7 +7,6 @@ import type { Context } from './context.ts';
 import { guardedContext } from './guarded-context.ts';
 import type { Invocation } from './invocation/invocation.ts';
 import { type CommandLine, readCommandLine } from './program.ts';
-import { refuseTypedKey } from './typed-keys.ts';
 
 /**
  * Runs one command line.
@@ -19,21 +19,24 @@ export async function main(given: Context): Promise<number> {
   const shared = () => readSharedOptions(line?.shared ?? {}, context.env);
   try {
     line = await readCommandLine(context.argv);
-    const { names, needs, wants } = line;
+    const { names, needsConfig, wants } = line;
     if (wants === 'version') await context.stdout.write(`${version}\n`);
     else if ('help' in wants) await showHelp(context, wants.help, shared().options.color);
     else if ('error' in wants) throw wants.error;
     else {
-      const { run, formats, typed, options, operands } = wants;
+      const { run, formats, takesAnyWord, typed, options, operands } = wants;
       const name = names.join(' ');
-      // The commands that take keys refuse or accept them themselves.
-      if (needs !== 'config' && needs !== 'sandbox') refuseTypedKey(operands, name);
+      if (!takesAnyWord && operands.some((word) => withoutKeys(word) !== word)) {
+        throw new UsageError(`petstock ${name} does not take a key. ${keyInHistory}`, {
+          hint: 'petstock config set-key',
+        });
+      }
       // Loaded late, because help and version don't need it.
       const { openInvocation } = await import('./invocation/invocation.ts');
       const { options: ofAll, problemText } = shared();
       if (problemText !== undefined) throw new UsageError(problemText, { hint: 'petstock help options' });
       const globals = { ...ofAll, typed: line.shared, fields: typed.fields as readonly string[] | undefined };
-      opened = await openInvocation(context, { globals, options: typed }, { name, needs, formats });
+      opened = await openInvocation(context, { globals, options: typed }, { name, needsConfig, formats });
       try {
         const running = run(opened, options, ...operands);
         if (running instanceof Promise) await running;
@@ -48,8 +51,8 @@ export async function main(given: Context): Promise<number> {
     return exitCodes.ok;
   } catch (error) {
     const { reportError } = await import('./report.ts');
-    const running = { name: line?.names.join(' ') ?? '', needs: line?.needs ?? 'service' } as const;
-    return reportError(error, { context, globals: shared().options, invocation: opened, running });
+    const name = line?.names.join(' ') ?? '';
+    return reportError(error, { context, globals: shared().options, invocation: opened, command: name });
   }
 }
 

@@ -6,13 +6,13 @@ import { capitalized } from '../shared/parsed.ts';
 import { version } from '../shared/version.ts';
 import { type Command, commandNamed, type OptionRow } from './commands/command.ts';
 import { root } from './commands/index.ts';
-import type { Needs } from './invocation/invocation.ts';
 
 /** A command line, as far as it can be understood. */
 export interface CommandLine {
   /** The words of the command, such as `['inventory', 'set']`; empty for the program. */
   readonly names: readonly string[];
-  readonly needs: Needs;
+  /** Whether a damaged configuration stops the command. */
+  readonly needsConfig: boolean;
   /** The options that all commands share, as typed. If one is repeated, its last value counts. */
   readonly shared: FlagValues;
   /** What the line wants; an error if it can't be understood. */
@@ -26,6 +26,7 @@ interface Help {
 
 interface Run extends Required<Pick<Command, 'run'>> {
   readonly formats: Command['formats'] | undefined;
+  readonly takesAnyWord: boolean;
   /** The command's own options as they were typed, for hints. */
   readonly typed: FlagValues;
   /** Their values. */
@@ -35,7 +36,7 @@ interface Run extends Required<Pick<Command, 'run'>> {
 
 export async function readCommandLine(argv: readonly string[]): Promise<CommandLine> {
   const found = await findCommand(argv);
-  const { names, needs, command, rest } = found;
+  const { names, needsConfig, command, rest } = found;
   const commander = commanderOf(names, command);
   const failure = failureOf(() => commander.parse(rest, { from: 'user' }));
   const own = ownNames(command);
@@ -46,8 +47,8 @@ export async function readCommandLine(argv: readonly string[]): Promise<CommandL
     .map((option) => option.attributeName())
     .filter((name) => !own.has(name) && commander.getOptionValueSource(name) === 'cli');
   const shared = Object.fromEntries(ofAll.map((name) => [name, values[name]]));
-  const wants = await wantsOf({ ...found, argv, commander, failure, shared, typed }).catch((error) => ({ error }));
-  return { names, needs, shared, wants };
+  const wants = await wantsOf({ ...found, commander, failure, shared, typed }).catch((error) => ({ error }));
+  return { names, needsConfig, shared, wants };
 }
 
 function failureOf(work: () => void): { readonly code: string; readonly message: string } | undefined {
@@ -61,7 +62,6 @@ function failureOf(work: () => void): { readonly code: string; readonly message:
 }
 
 interface ParsedLine extends Awaited<ReturnType<typeof findCommand>> {
-  readonly argv: readonly string[];
   readonly commander: Commander;
   readonly failure: ReturnType<typeof failureOf>;
   readonly shared: FlagValues;
@@ -71,13 +71,13 @@ interface ParsedLine extends Awaited<ReturnType<typeof findCommand>> {
 /** @throws UsageError for a line that can't be understood */
 async function wantsOf(line: ParsedLine): Promise<CommandLine['wants']> {
   const { names, command, rest, commander, failure, shared, typed } = line;
-  const { run, formats } = command;
+  const { run, formats, takesAnyWord = false } = command;
   if (run !== undefined) requireValues(names, commander, rest);
   if (failure?.code === 'commander.version') return 'version';
   if (failure?.code === 'commander.helpDisplayed') return { help: names };
   if (failure !== undefined) throw await usageError(failure, line);
   const operands = commander.args;
-  if (run !== undefined) return { run, formats, typed, options: valuesOf(command, typed), operands };
+  if (run !== undefined) return { run, formats, takesAnyWord, typed, options: valuesOf(command, typed), operands };
   if (names[0] !== 'help') return { help: names };
   if (shared.json || shared.output !== undefined)
     throw new UsageError('help prints its own text. Leave out -o and --json');
@@ -92,7 +92,7 @@ async function findCommand(argv: readonly string[]) {
   const names: string[] = [];
   const options: string[] = [];
   let command = root;
-  let needs: Needs = 'service';
+  let needsConfig = true;
   let at = 0;
   for (;;) {
     const word = argv[at] ?? '';
@@ -104,12 +104,12 @@ async function findCommand(argv: readonly string[]) {
     } else if (below !== undefined) {
       names.push(word);
       command = below;
-      needs = below.needs ?? needs;
+      needsConfig = below.needsConfig ?? needsConfig;
       at += 1;
     } else break;
   }
   const unknown = command.commands === undefined || /^-./.test(argv[at] ?? '-x') ? undefined : argv[at];
-  return { names, needs, command, rest: [...options, ...argv.slice(at)], unknown };
+  return { names, needsConfig, command, rest: [...options, ...argv.slice(at)], unknown };
 }
 
 /** Returns how many words a shared option takes: `-e sandbox`, `-qe sandbox`, `--env=sandbox`; 0 if it is none. */
@@ -214,18 +214,19 @@ function requireValues(names: readonly string[], { options }: Commander, words: 
 /** Words an error of Commander, which gives the wrong word only in its message, in single quotes. */
 async function usageError(
   { code, message }: NonNullable<ParsedLine['failure']>,
-  { names, argv, commander, command, unknown }: ParsedLine,
+  { names, commander, command, unknown }: ParsedLine,
 ): Promise<UsageError> {
   const { options, registeredArguments, args } = commander;
   const word = message.slice(message.indexOf("'") + 1, message.lastIndexOf("'"));
   const meant = () => import('./commands/meant-command.ts');
-  if (unknown !== undefined && command.run === undefined) return (await meant()).unknownCommand(names, unknown, argv);
+  if (unknown !== undefined && command.run === undefined) return (await meant()).unknownCommand(names, unknown);
   switch (code) {
     case 'commander.unknownOption': {
       // The value may be a key, so only the option is shown.
       const [flag = ''] = word.split('=', 1);
       if (options.some(({ long }) => long === flag)) return wrong(names, `Option "${flag}" does not take a value`);
-      return (await meant()).unknownOption(names, flag, argv, options);
+      const known = options.flatMap(({ long }) => long?.slice(2) ?? []);
+      return (await meant()).unknownOption(names, flag, known);
     }
     case 'commander.missingArgument': {
       const operand = registeredArguments.find((argument) => argument.name() === word);

@@ -59,12 +59,16 @@ export function createPrompts(streams: PromptStreams): Prompts {
         output.write('\n');
       }
     },
-    confirm: async (question) => {
-      for (let asked = `${question} (y/N)`; ; ) {
-        const answer = (await text(asked)).trim();
-        if (!isScan(answer)) return /^y(es)?$/i.test(answer);
-        asked = `${quoted(answer)} is not an answer, and was not counted. ${question} (y/N)`;
+    confirm: async (question, typed) => {
+      const how = typed === undefined ? '(y/N)' : `Type ${typed} to continue`;
+      const isYes = (answer: string) =>
+        typed === undefined ? /^y(es)?$/i.test(answer) : answer.toLowerCase() === typed.toLowerCase();
+      let answer = (await text(`${question} ${how}`)).trim();
+      while (isScan(answer, typed)) {
+        answer = (await text(`${quoted(answer)} is not an answer, and was not counted. ${question} ${how}`)).trim();
       }
+      if (typed === undefined || isYes(answer) || /^(no?)?$/i.test(answer)) return isYes(answer);
+      return isYes((await text(`${quoted(answer)} is not ${typed}. ${how}, or press Enter to cancel`)).trim());
     },
     text,
   };
@@ -74,7 +78,7 @@ export function createPrompts(streams: PromptStreams): Prompts {
  * Reports whether an answer has a digit, so that it may be a bar code, scanned while a question was open.
  * @param typed the word that is expected; a word with digits can't be told from a scan
  */
-export function isScan(answer: string, typed = ''): boolean {
+function isScan(answer: string, typed = ''): boolean {
   return /\d/.test(answer) && !/\d/.test(typed);
 }
 

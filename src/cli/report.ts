@@ -4,6 +4,7 @@ import { createPaint, wantsColor } from '../output/terminal.ts';
 import { barred } from '../output/text-width.ts';
 import { formatDuration, localTime, minuteOf } from '../output/time.ts';
 import { configOf } from '../settings/config-file.ts';
+import { keyInHistory, withoutKeys } from '../settings/key-and-url.ts';
 import { resolveKey } from '../settings/resolve.ts';
 import { fromFile, remoteEnvironmentNames } from '../settings/settings.ts';
 import type { SharedOptions } from '../settings/shared-options.ts';
@@ -27,18 +28,17 @@ import { petstock, targetWords } from '../shared/hint.ts';
 import { capitalized, sentence, uncapitalized } from '../shared/parsed.ts';
 import { stripControlsFromBody } from '../shared/sanitize.ts';
 import type { Context } from './context.ts';
-import type { Invocation, RunningCommand } from './invocation/invocation.ts';
+import type { Invocation } from './invocation/invocation.ts';
 import { Sink } from './invocation/messages.ts';
 import { interruptedAsking } from './prompts.ts';
-import { withoutTypedKeys } from './typed-keys.ts';
 
 export interface ReportOptions {
   readonly context: Context;
   readonly globals: SharedOptions;
   /** Undefined if the error occurred before the command began, for example in parsing the command line. */
   readonly invocation: Invocation | undefined;
-  /** The command, or as much of it as the command line names. */
-  readonly running: RunningCommand;
+  /** The words of the command, or as many as the command line names. */
+  readonly command: string;
 }
 
 /**
@@ -145,8 +145,9 @@ async function completeMessage(error: PetstockError, options: ReportOptions): Pr
  * Reports whether a command that sends requests was interrupted before it sent a write. False for an interrupted run,
  * which has a message of its own.
  */
-async function hasWrittenNothing({ message }: InterruptedError, { running, invocation }: ReportOptions) {
-  if (running.needs !== 'service' || (message !== 'Interrupted' && message !== interruptedAsking)) return false;
+async function hasWrittenNothing({ message }: InterruptedError, { command, invocation }: ReportOptions) {
+  const mayWrite = /^(inventory|undo|pets|orders|api)\b/.test(command);
+  if (!mayWrite || (message !== 'Interrupted' && message !== interruptedAsking)) return false;
   return (await invocation?.connections.hasSentWrite()) === false;
 }
 
@@ -160,14 +161,14 @@ function keySource(error: PetstockError, invocation: Invocation): string | undef
   return name && resolveKey(name, invocation.context.env, configOf(invocation.configFile, store))?.source;
 }
 
-function defaultHint(error: PetstockError, { running, invocation }: ReportOptions): string | undefined {
+function defaultHint(error: PetstockError, { command, invocation }: ReportOptions): string | undefined {
   const target = error.target ?? invocation?.target ?? { env: 'staging' };
   const options = targetWords(target);
   if (error instanceof InterruptedError) return undefined;
   if (error instanceof RateLimitedError) return 'petstock limits';
   const isOfAddress = error instanceof UnavailableError || error.status === 404;
   if (isOfAddress) {
-    return target.env === 'sandbox' || running.needs === 'sandbox' ? undefined : petstock`status ${options}`;
+    return target.env === 'sandbox' || command.startsWith('sandbox') ? undefined : petstock`status ${options}`;
   }
   if (error instanceof NotFoundError) return petstock`inventory list ${options}`;
   if (error instanceof AuthError) {
@@ -175,4 +176,21 @@ function defaultHint(error: PetstockError, { running, invocation }: ReportOption
     return stored ? petstock`config set-key ${options}` : 'petstock config list';
   }
   return undefined;
+}
+
+/** Returns the texts of a usage error, which may repeat any typed word, with `[not shown]` for each key. */
+function withoutTypedKeys<Texts extends Pick<PetstockError, 'message' | 'lines' | 'hint'>>(
+  texts: Texts,
+  env: Readonly<Record<string, string | undefined>>,
+): Texts {
+  const known = Object.keys(env).flatMap((name) => (/^PETSTOCK_(.*_)?API_KEY/.test(name) && env[name]) || []);
+  const hide = (text: string) => withoutKeys(text, known);
+  const message = hide(texts.message);
+  const lines = texts.lines.map(hide);
+  const isHintSame = texts.hint === undefined || hide(texts.hint) === texts.hint;
+  const isSame = message === texts.message && lines.every((line, index) => line === texts.lines[index]);
+  // If only the hint contains the key, the error is about something else: it gets no hint rather than one about keys.
+  if (isSame) return { ...texts, hint: isHintSame ? texts.hint : undefined };
+  const hint = isHintSame ? texts.hint : 'petstock config set-key';
+  return { ...texts, message, lines: [...lines, `${keyInHistory}.`], hint };
 }

@@ -4,7 +4,6 @@ import { didYouMean } from '../shared/hint.ts';
 import { type Parsed, parsed, problem, sentence } from '../shared/parsed.ts';
 import { findPrivateFile, requirePrivateFolder, withFolderHint } from '../shared/private-files.ts';
 import { plainName } from '../shared/sanitize.ts';
-import { parseCommandLine } from './command-line.ts';
 import { parseBaseUrl, parseKey } from './key-and-url.ts';
 import {
   definitionOf,
@@ -223,9 +222,7 @@ function text(parse: (text: string) => Parsed<string>): (value: unknown) => Pars
 function parseKeyCommand(value: unknown): Parsed<KeyCommand> {
   const { command, shell } = (value ?? {}) as Partial<Record<keyof KeyCommand, unknown>>;
   if (typeof command !== 'string') return problem('it must be an object with a "command"');
-  if (shell === true) return parsed({ command, shell });
-  const words = parseCommandLine(command, 'add "shell": true');
-  return words.ok ? parsed({ command, shell: false }) : words;
+  return parsed({ command, shell: shell === true });
 }
 
 function parseOrigin(text: string): Parsed<string> {

@@ -26,6 +26,19 @@ export function maskKey(key: string): string {
   return key.length < 8 ? '…' : `…${key.slice(-4)}`;
 }
 
+/** Matches what begins like a key: `psk_…`, `pk_live_…`. Any other key is only known if a variable has it. */
+const keyPattern = /(?<![a-z\d])(?:psk|sk|pk)[-_][\w-]{8,}/gi;
+
+/** Returns a text with `[not shown]` for each key in it. */
+export function withoutKeys(text: string, known: readonly string[] = []): string {
+  const hidden = '[not shown]';
+  return known.reduce((rest, key) => rest.replaceAll(key, hidden), text).replace(keyPattern, hidden);
+}
+
+/** The advice if a key was typed. */
+export const keyInHistory =
+  "A key on the command line stays in the shell's history. If that was a real key, remove it from the history";
+
 /**
  * Parses the base URL of a service: `https:`, or `http:` on a loopback address (127.0.0.0/8, ::1, localhost), because
  * any other `http:` would reveal the key to the network. The path ends in `/v1`; one trailing slash is removed.

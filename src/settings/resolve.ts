@@ -3,19 +3,16 @@ import {
   didYouMean,
   type EnvironmentName,
   environmentNames,
-  nearest,
   petstock,
   targetName,
   targetWords,
-  withValue,
 } from '../shared/hint.ts';
-import type { Parsed } from '../shared/parsed.ts';
+import { type Parsed, quoted } from '../shared/parsed.ts';
 import type { ConfigFile, KeyCommand, StoredConfig } from './config-file.ts';
 import { parseBaseUrl, parseKey } from './key-and-url.ts';
 import {
   fromFile,
   parseStoreName,
-  quotedUnlessKey,
   type RemoteEnvironmentName,
   remoteEnvironmentNames,
   type StoredSettings,
@@ -45,24 +42,20 @@ function firstOf(
 /**
  * Returns the environment of a command: from the flag, `PETSTOCK_ENV`, or the setting `default-env`; otherwise
  * `staging`.
- * @param argv the command line, for hints
  * @throws UsageError for an unknown name; it suggests the nearest known name
  */
 export function resolveEnvironment(
   flag: string | undefined,
   env: Environment,
   { 'default-env': stored }: StoredSettings,
-  argv: readonly string[],
 ): Sourced<EnvironmentName> {
   const chosen = firstOf({ value: flag, source: '--env' }, env, 'PETSTOCK_ENV', stored);
   const { value: text, source } = chosen ?? { value: 'staging', source: 'default' };
   const value = environmentNames.find((known) => known === text);
   if (value !== undefined) return { value, source };
-  const near = nearest(text, environmentNames);
-  const corrected = near && petstock`${withValue(argv, ['-e', '--env'], text, near)}`;
   throw new UsageError(
-    `Unknown environment${quotedUnlessKey(text)} in ${source}. The environments are ${environmentNames.join(', ')}.${didYouMean(text, environmentNames)}`,
-    { hint: corrected ?? 'petstock help environment' },
+    `Unknown environment ${quoted(text)} in ${source}. The environments are ${environmentNames.join(', ')}.${didYouMean(text, environmentNames)}`,
+    { hint: 'petstock help environment' },
   );
 }
 
@@ -94,22 +87,15 @@ export function isKnownStore(store: string, env: Environment, file: ConfigFile):
 }
 
 /**
- * @param argv the command line, for hints
  * @throws UsageError with the nearest name, if nothing is stored for the store and no variable is set for it
  */
-export function requireKnownStore(
-  { value: store, source }: Sourced<string>,
-  env: Environment,
-  file: ConfigFile,
-  argv: readonly string[],
-): void {
+export function requireKnownStore({ value: store, source }: Sourced<string>, env: Environment, file: ConfigFile): void {
   if (isKnownStore(store, env, file)) return;
   const names = Object.keys(file.stores).sort();
   const are = names.length === 1 ? 'The only store is' : 'The stores are';
   const known = names.length === 0 ? 'No store has a name yet.' : `${are} ${names.join(', ')}.`;
-  const near = nearest(store, names);
   throw new UsageError(`Unknown store "${store}" in ${source}.${didYouMean(store, names)} ${known}`, {
-    hint: near === undefined ? 'petstock config list' : petstock`${withValue(argv, ['-s', '--store'], store, near)}`,
+    hint: 'petstock config list',
   });
 }
 

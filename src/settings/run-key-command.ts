@@ -6,8 +6,9 @@ import process from 'node:process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../shared/clock.ts';
 import { AuthError } from '../shared/errors.ts';
+import { shellWord } from '../shared/hint.ts';
+import { type Parsed, parsed, problem } from '../shared/parsed.ts';
 import { singleLine } from '../shared/sanitize.ts';
-import { hasFolder, parseCommandLine } from './command-line.ts';
 import type { KeyCommand } from './config-file.ts';
 import { parseKey } from './key-and-url.ts';
 import { type Environment, withoutSecrets } from './variables.ts';
@@ -208,4 +209,68 @@ function showMessages(child: ChildProcess, { onMessage }: KeyCommandOptions): ()
     }
   });
   return () => show(open);
+}
+
+/**
+ * Splits a command into words at white space. Quotes and backslashes work as in a shell, but nothing is expanded. A
+ * backslash before a character without a special meaning stays, for Windows paths.
+ * @returns a problem if a quote is not closed, there is no word, or an unquoted character needs a shell
+ */
+export function parseCommandLine(text: string): Parsed<readonly string[]> {
+  const words: string[] = [];
+  let rest = text.trimStart();
+  while (rest !== '') {
+    let word = '';
+    if (/^[~#]/.test(rest)) return shellProblem(rest);
+    for (;;) {
+      const part = partPattern.exec(rest);
+      if (part === null) break;
+      rest = rest.slice(part[0].length);
+      word += unquote(part[0]);
+    }
+    if (/^["']/.test(rest)) return problem(`a quote is not closed: ${rest.slice(0, 1)}`);
+    if (/^\S/.test(rest)) return shellProblem(rest);
+    words.push(word);
+    rest = rest.trimStart();
+  }
+  return words[0] ? parsed(words) : problem('it names no program');
+}
+
+/**
+ * Returns a command as it is stored: a relative path of its program is made absolute, so that it always runs the same
+ * program. A name without a slash stays; it is looked up in PATH.
+ */
+export function absoluteCommand(text: string): Parsed<string> {
+  const words = parseCommandLine(text);
+  if (!words.ok) return words;
+  const [program = '', ...args] = words.value;
+  if (!hasFolder(program) || path.isAbsolute(program)) return parsed(text);
+  return parsed([path.resolve(program), ...args].map(shellWord).join(' '));
+}
+
+/** Like `absoluteCommand`, for a command that a shell runs. Only its first program can be recognized. */
+export function absoluteShellCommand(text: string): string {
+  const [typed = ''] = /^[\w./+-]+/.exec(text.trimStart()) ?? [];
+  if (!hasFolder(typed) || path.isAbsolute(typed)) return text;
+  return shellWord(path.resolve(typed)) + text.trimStart().slice(typed.length);
+}
+
+/** Reports whether a program is given as a path instead of looked up in PATH. */
+export function hasFolder(program: string): boolean {
+  return program.includes('/') || program.includes(path.sep);
+}
+
+function shellProblem(rest: string): Parsed<never> {
+  return problem(
+    `"${rest.charAt(0)}" has a special meaning in a shell: put it in quotes, or add --shell to run the command in a shell`,
+  );
+}
+
+/** Matches text in single or double quotes, a backslash with its character, or text that no shell interprets. */
+const partPattern = /^(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*"|\\[\s"'\\|&;<>()$`*?[\]#~{}!]|\\|[^\s"'\\|&;<>()$`*?[\]{}!]+)/;
+
+function unquote(part: string): string {
+  if (part.startsWith("'")) return part.slice(1, -1);
+  if (part.startsWith('"')) return part.slice(1, -1).replace(/\\(["\\$`])/g, '$1');
+  return part.length === 2 && part.startsWith('\\') ? part.slice(1) : part;
 }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { UsageError } from '../shared/errors.ts';
 import { didYouMean, environmentNames, petstock, type Target, targetWords } from '../shared/hint.ts';
-import { type Parsed, parsed, problem, sentence } from '../shared/parsed.ts';
+import { type Parsed, parsed, problem, quoted, sentence } from '../shared/parsed.ts';
 import { type Environment, ownState, type Sourced, unnamedStore, variable } from './variables.ts';
 
 /** The environments for which a key and a URL can be stored; the sandbox creates its own. */
@@ -175,7 +175,7 @@ export function settingName(text: string, target: Target = { env: 'staging' }): 
   const isUrl = /(^|[-_.])ur[il]([-_.]|$)/i.test(text) && !/^state/i.test(text);
   if (!isUrl && !/key/i.test(text)) {
     throw new UsageError(
-      `Unknown setting${quotedUnlessKey(text)}.${didYouMean(text, settingNames)} The settings are ${settingNames.join(', ')}.`,
+      `Unknown setting ${quoted(text)}.${didYouMean(text, settingNames)} The settings are ${settingNames.join(', ')}.`,
     );
   }
   const [things, command] = /key/i.test(text)
@@ -185,11 +185,6 @@ export function settingName(text: string, target: Target = { env: 'staging' }): 
     // The sandbox issues its own key, and has no address to set.
     hint: env === 'sandbox' ? 'petstock sandbox info' : petstock`config ${command} ${options}`,
   });
-}
-
-/** Returns ` "name"` for a message, or an empty text if the text could be a mistyped key. */
-export function quotedUnlessKey(text: string): string {
-  return /^[a-z][a-z._-]{0,23}$/i.test(text) ? ` "${text}"` : '';
 }
 
 /**

@@ -130,25 +130,6 @@ export function withOption(argv: readonly string[], option: string): readonly st
 }
 
 /**
- * Returns the words of a command line with another value for an option, as a separate word or after `=`. The option is
- * added if its value came from elsewhere, such as a variable. A store may also precede an environment: `north/staging`.
- */
-export function withValue(
-  argv: readonly string[],
-  [short, long]: readonly [short: string, long: string],
-  wrong: string,
-  right: string,
-): readonly string[] {
-  const corrected = argv.map((word, index) => {
-    if (word === wrong && [short, long].includes(argv[index - 1] ?? '')) return right;
-    if (word === `${long}=${wrong}`) return `${long}=${right}`;
-    if (word === short + wrong || word === `${short}=${wrong}`) return short + right;
-    return word.startsWith(`${wrong}/`) ? right + word.slice(wrong.length) : word;
-  });
-  return corrected.some((word, index) => word !== argv[index]) ? corrected : [...argv, long, right];
-}
-
-/**
  * Returns the candidate that was most likely meant by `word`: one that begins with it, contains it as a part (`env` for
  * `default-env`), or differs by a few letters. Undefined if none is close.
  */

@@ -27,7 +27,6 @@ async function attack(shop: Shop, command: string | readonly string[], options: 
   const answer = (question: string) => questions.push(question);
   const prompts = {
     confirm: async (question: string) => answer(question) > 0,
-    text: async (question: string) => (answer(question) > 0 ? 'production' : ''),
   };
   const env = { NO_COLOR: '1', ...options.env };
   const result = await shop.run(command, { terminal: 40, prompts, ...options, env });

@@ -49,13 +49,9 @@ describe('--store', () => {
     expect(unknown).toContain('Unknown store "nort"');
     expect(unknown).toContain('Did you mean "north"? The only store is north.\n');
     const hintOf = async (command: string, env = {}) => (await shop.refused(command, { env })).split('Hint: ')[1];
-    expect(await hintOf('inventory list --store nort --low')).toBe('petstock inventory list --store north --low\n');
-    expect(await hintOf('inventory get 4', { PETSTOCK_STORE: 'nort' })).toBe(
-      'petstock inventory get 4 --store north\n',
-    );
-    expect(await hintOf('inventory diff nort/staging sandbox')).toBe('petstock inventory diff north/staging sandbox\n');
-    expect(await hintOf('inventory set 4 12 --store elsewhere')).toBe('petstock config list\n');
-    expect(await hintOf('inventory list --env prod')).toBe('petstock inventory list --env production\n');
+    for (const command of ['inventory diff nort/staging sandbox', 'inventory set 4 12 --store elsewhere'])
+      expect(await hintOf(command)).toBe('petstock config list\n');
+    expect(await hintOf('inventory list --env prod')).toBe('petstock help environment\n');
     const env = { PETSTOCK_NORTH_API_KEY_STAGING: shop.service.key };
     const reached = await shop.run('inventory list --store north', { env });
     expect([reached.code, reached.requests.length]).toEqual([0, 1]);
@@ -85,12 +81,12 @@ describe('--store', () => {
     const written = await shop.run(`inventory apply - --format csv ${where} --yes`, { stdin: 'petId,delta\n4,1\n' });
     expect(written.stderr).toContain('▸ north/production');
     const asked: string[] = [];
-    const text = async (question: string) => {
+    const confirm = async (question: string, typed?: string) => {
       asked.push(question);
-      return 'production';
+      return typed === 'production';
     };
     const file = changeFile(shop, 'petId,quantity\n4,1\n5,2\n');
-    expect(await shop.run(`inventory apply ${file} ${where}`, { terminal: 80, prompts: { text } })).toMatchObject({
+    expect(await shop.run(`inventory apply ${file} ${where}`, { terminal: 80, prompts: { confirm } })).toMatchObject({
       code: 2,
     });
     expect(asked[0]).toContain('north/production');

@@ -1,6 +1,6 @@
 import type { Format, View } from '../../output/view.ts';
 import type { ValueKind } from '../completion/command-table.ts';
-import type { Invocation, Needs } from '../invocation/invocation.ts';
+import type { Invocation } from '../invocation/invocation.ts';
 
 /** A heading in the help of the program. */
 export type Group = 'Stock' | 'Service and setup' | 'Tools';
@@ -76,8 +76,8 @@ export interface Command<Rows extends readonly OptionRow[] = readonly OptionRow[
   readonly before?: string;
   readonly examples?: readonly Example[];
   readonly after?: string;
-  /** Default: what the command above it needs, or else a service. */
-  readonly needs?: Needs;
+  /** Whether a damaged configuration stops it. Default: as for the command above it, or else true. */
+  readonly needsConfig?: boolean;
   /** The formats of the result; empty if the command prints its own text. Default: all except `html`. */
   readonly formats?: readonly Format[];
   /** Whether words that it does not take are passed to it as operands, because it refuses them itself. */

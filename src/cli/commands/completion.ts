@@ -21,7 +21,7 @@ export const completionCommand = define({
   summary: 'print a shell completion script',
   group: 'Tools',
   formats: [],
-  needs: 'nothing',
+  needsConfig: false,
   operands: { '<shell>': [shellNames.join(', '), words(shellNames)] },
   description:
     'Prints a script that lets a shell complete petstock commands when you press TAB. It also completes options and their values, the latest runs and their ' +

@@ -28,7 +28,7 @@ const commands: Commands = {
     group: 'Stock',
     description:
       'Shows and manages the history. Each write by `petstock inventory` or `petstock undo` is a run in the history, with all of its rows; writes by `petstock api` are not.',
-    needs: 'nothing',
+    needsConfig: false,
     commands: {
       list: async () => (await import('./history/show-runs.ts')).historyListCommand,
       show: async () => (await import('./history/show-runs.ts')).historyShowCommand,
@@ -46,7 +46,6 @@ const commands: Commands = {
     group: 'Service and setup',
     description:
       "Keys, URLs and settings of this machine. These commands don't contact the service, except set-key --check.",
-    needs: 'config',
     examples: [
       ['petstock config set-url https://stock.example.com/v1 --env production'],
       ['petstock config set-key --env production'],
@@ -70,7 +69,7 @@ const commands: Commands = {
     summary: 'serve and manage the built-in practice service',
     group: 'Tools',
     description: 'The sandbox: a complete service on this machine. `--env sandbox` starts it for one command.',
-    needs: 'sandbox',
+    needsConfig: false,
     commands: {
       serve: async () => (await import('./sandbox/serve.ts')).serveCommand,
       reset: async () => (await import('./sandbox/info.ts')).resetCommand,

@@ -22,7 +22,6 @@ const notCleared = 'Nothing was cleared';
 
 const clear = define({
   summary: 'clear the known limits of a key',
-  needs: 'config',
   description:
     'Clears the known limits of a key, after a confirmation: how many requests are left, and the time before which nothing may be sent. Covers ' +
     'every key of this configuration, unless --env, --store or their variables select some. Requests that have no response yet stay counted. Sends nothing.',

@@ -1,42 +1,26 @@
 import { UsageError } from '../../shared/errors.ts';
-import { nearest, petstock, withWords } from '../../shared/hint.ts';
-import { mayHoldKey } from '../typed-keys.ts';
+import { nearest } from '../../shared/hint.ts';
 import { type Command, commandNamed, commandsBelow } from './command.ts';
 import { root } from './index.ts';
 
 /**
- * Returns the error for an unknown command. Its hint is the typed line with the probable command, or help.
+ * Returns the error for an unknown command. Its hint is what does the job of a command that went, or help.
  * @param names the words of the command that was found before it
  */
-export async function unknownCommand(
-  names: readonly string[],
-  word: string,
-  argv: readonly string[],
-): Promise<UsageError> {
-  const other = insteadOf(names, word);
-  if (other !== undefined) return new UsageError(`Unknown command "${word}"`, { hint: other });
+export async function unknownCommand(names: readonly string[], word: string): Promise<UsageError> {
   const meant = await meantCommand(names, word);
-  const rest = restBehind(argv, names, word);
-  const takesRest = meant !== undefined && takes(await commandOf(meant), rest);
   return new UsageError(`Unknown command "${word}"${suggestion(meant && pathOf(meant))}`, {
-    hint: lineOrHelp(takesRest ? [...meant, ...rest] : undefined, meant ?? names),
+    hint: insteadOf(names, word) ?? `${pathOf(meant ?? names)} --help`,
   });
 }
 
-/** Returns the error for an unknown option. Its hint is the typed line with the probable option, or help. */
-export function unknownOption(
-  names: readonly string[],
-  flag: string,
-  argv: readonly string[],
-  options: readonly { readonly long?: string | undefined }[],
-): UsageError {
+/** Returns the error for an unknown option. Its hint is what does the job of one that went, or help. */
+export function unknownOption(names: readonly string[], flag: string, known: readonly string[]): UsageError {
   const other = insteadOf(names, flag);
-  if (other !== undefined) return new UsageError(`Unknown option "${flag}"`, { hint: other });
-  const known = options.flatMap(({ long }) => long?.slice(2) ?? []);
-  const near = nearest(flag.replace(/^--?/, ''), known);
-  const meant = near && `--${near}`;
-  const line = meant === undefined ? undefined : withWords(argv, [flag], [meant]);
-  return new UsageError(`Unknown option "${flag}"${suggestion(meant)}`, { hint: lineOrHelp(line, names) });
+  const near = other === undefined ? nearest(flag.replace(/^--?/, ''), known) : undefined;
+  return new UsageError(`Unknown option "${flag}"${suggestion(near && `--${near}`)}`, {
+    hint: other ?? `${pathOf(names)} --help`,
+  });
 }
 
 /** Returns the names of the command that was probably meant; undefined if none is near enough. */
@@ -58,22 +42,6 @@ async function commandOf(names: readonly string[]): Promise<Command> {
   return found;
 }
 
-/** Returns the words after a word of the line, followed by the words before it that are not names of commands. */
-function restBehind(typed: readonly string[], names: readonly string[], word: string): readonly string[] {
-  const at = typed.indexOf(word);
-  return [...typed.slice(at + 1), ...typed.slice(0, at).filter((before) => !names.includes(before))];
-}
-
-/**
- * Reports whether a command takes these words: no operand is missing, and the first word is not an operand if the
- * command takes none.
- */
-function takes({ operands = {}, commands }: Command, rest: readonly string[]): boolean {
-  const taken = commands === undefined ? Object.keys(operands) : ['<verb>'];
-  if (taken.length === 0 && /^[^-]/.test(rest[0] ?? '')) return false;
-  return rest.filter((word) => !/^-\D/.test(word)).length >= taken.filter((name) => name.startsWith('<')).length;
-}
-
 function suggestion(meant: string | undefined): string {
   return meant === undefined ? '' : ` (Did you mean ${meant}?)`;
 }
@@ -81,11 +49,6 @@ function suggestion(meant: string | undefined): string {
 /** Returns the words of a command, such as `petstock inventory set`. */
 function pathOf(names: readonly string[]): string {
   return ['petstock', ...names].join(' ');
-}
-
-/** Returns a line as a hint, or the help of a command if there is no line, or if it may contain a key. */
-function lineOrHelp(line: readonly string[] | undefined, names: readonly string[]): string {
-  return line === undefined || line.some(mayHoldKey) ? `${pathOf(names)} --help` : petstock`${line}`;
 }
 
 /** The options of `apply` that single writes don't take. */

@@ -95,8 +95,7 @@ export async function confirmReplacing(invocation: Invocation, file: string, { f
       hint: petstock`${withOption(context.argv, '--force')}`,
     });
   }
-  if (!questions.willAsk() || (await context.prompts.confirm(`${file} already exists. Replace it?`))) return;
-  throw new UsageError(`Not confirmed. ${file} was not changed`);
+  await questions.confirm({ question: `${file} already exists. Replace it?`, notDone: `${file} was not changed` });
 }
 
 /**

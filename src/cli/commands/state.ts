@@ -138,6 +138,6 @@ export const stateCommand: Command = {
   group: 'Service and setup',
   description:
     'The data that petstock keeps for its commands, on this machine or in a shared database: the limits of each key, the pets that commands are changing, and the history.',
-  needs: 'nothing',
+  needsConfig: false,
   commands: { info, check, init },
 };

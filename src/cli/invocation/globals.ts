@@ -69,13 +69,13 @@ export function targetOf({ store, environment }: ResolvedTarget): Target {
  * @throws UsageError for an invalid store or environment, or for `--store` with the sandbox
  */
 export function resolveTarget(
-  { env, argv }: { readonly env: Environment; readonly argv: readonly string[] },
+  { env }: { readonly env: Environment },
   globals: { readonly env?: string; readonly store?: string },
   file: ConfigFile,
 ): ResolvedTarget {
   const store = resolveStore(globals.store, env, file);
   const config = configOf(file, store?.value);
-  const environment = resolveEnvironment(globals.env, env, config.settings, argv);
+  const environment = resolveEnvironment(globals.env, env, config.settings);
   if (environment.value !== 'sandbox' || store === undefined) return { store, environment, config };
   if (globals.store === undefined) return { store: undefined, environment, config: configOf(file, undefined) };
   throw new UsageError(`The sandbox belongs to no store. Leave out --store ${globals.store}, or choose another --env`, {

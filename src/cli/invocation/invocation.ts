@@ -48,21 +48,11 @@ export interface Invocation extends ResolvedTarget {
 
 type Names = BarCodes['names'];
 
-/**
- * What a command needs of the configuration:
- * - `service`: a service with its address and key. A damaged configuration stops the command, unless it is for the
- *   sandbox, and an interruption before a write was sent says that nothing was written.
- * - `config`: the configuration itself. The command accepts or refuses keys on its command line itself.
- * - `sandbox`: only the practice service of this machine, so that `petstock status` would not explain an error. Its
- *   options may have keys.
- * - `nothing`: a damaged configuration is a warning.
- */
-export type Needs = 'service' | 'config' | 'sandbox' | 'nothing';
-
 export interface RunningCommand {
   /** The words of the command, such as `inventory set`. */
   readonly name: string;
-  readonly needs: Needs;
+  /** Whether a damaged configuration stops it, unless it is for the sandbox. Otherwise that is a warning. */
+  readonly needsConfig: boolean;
   /** The formats of its result; undefined: all except `html`. */
   readonly formats?: readonly Format[] | undefined;
 }
@@ -73,7 +63,7 @@ export interface RunningCommand {
  * @throws the errors of `readConfig`
  */
 async function readConfigFor(
-  { needs }: RunningCommand,
+  { name, needsConfig }: RunningCommand,
   { env, folders }: Context,
   globals: GlobalOptions,
 ): Promise<ReadConfig> {
@@ -81,7 +71,8 @@ async function readConfigFor(
     return await readConfig(folders.config);
   } catch (error) {
     const isForSandbox = (globals.env ?? variable(env, 'PETSTOCK_ENV')) === 'sandbox';
-    if (!(error instanceof PetstockError) || needs === 'config' || (needs === 'service' && !isForSandbox)) throw error;
+    if (!(error instanceof PetstockError) || (needsConfig && !(isForSandbox && !name.startsWith('config'))))
+      throw error;
     const instead = 'This command continues without the settings in it, and without a shared state that it may name';
     return { config: emptyConfig, warnings: [`${sentence(error.message)} ${instead}`] };
   }

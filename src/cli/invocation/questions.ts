@@ -1,7 +1,5 @@
 import { UsageError } from '../../shared/errors.ts';
-import { quoted } from '../../shared/parsed.ts';
 import type { Context } from '../context.ts';
-import { isScan } from '../prompts.ts';
 import type { GlobalOptions } from './globals.ts';
 import type { Messages } from './messages.ts';
 
@@ -57,13 +55,6 @@ export class Questions {
     return this.context.prompts.text(question);
   }
 
-  /** Asks about an optional action. Without a terminal, only `--yes` agrees to it. */
-  async agrees(question: string): Promise<boolean> {
-    if (this.globals.yes || !this.willAsk()) return this.globals.yes === true;
-    await this.messages.clear();
-    return this.context.prompts.confirm(question);
-  }
-
   /**
    * Asks for confirmation before a write.
    * @throws UsageError if the answer is no, or if there is no terminal and `--yes` is missing
@@ -74,25 +65,8 @@ export class Questions {
     if (this.globals.yes) return;
     await this.messages.clear();
     for (const words of question.words ?? []) await this.messages.quote(words, { always: true });
-    if (await isAgreed(this.context.prompts, question)) return;
+    if (await this.context.prompts.confirm(question.question, question.typed)) return;
     const { notDone = 'Nothing was written' } = question;
     throw new UsageError(`Not confirmed. ${notDone}`);
   }
-}
-
-/**
- * Reports whether the user agrees. If a word must be typed, asks once more after a mistyped word, and ignores case. An
- * empty answer, `n` and `no` mean no. A scan is no answer.
- */
-async function isAgreed(prompts: Context['prompts'], { question, typed }: Question): Promise<boolean> {
-  if (typed === undefined) return prompts.confirm(question);
-  const isTyped = (answer: string) => answer.trim().toLowerCase() === typed.toLowerCase();
-  let first = (await prompts.text(`${question} Type ${typed} to continue`)).trim();
-  while (isScan(first, typed)) {
-    const scan = `${quoted(first)} is not an answer, and was not counted.`;
-    first = (await prompts.text(`${scan} ${question} Type ${typed} to continue`)).trim();
-  }
-  if (isTyped(first) || /^(no?)?$/i.test(first)) return isTyped(first);
-  const shown = JSON.stringify(first.slice(0, 40));
-  return isTyped(await prompts.text(`${shown} is not ${typed}. Type ${typed} to continue, or press Enter to cancel`));
 }

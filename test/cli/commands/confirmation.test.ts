@@ -1,4 +1,6 @@
+import { PassThrough, Writable } from 'node:stream';
 import { expect, test as plain } from 'vitest';
+import { createPrompts } from '../../../src/cli/prompts.ts';
 import { changeFile, confirming, openShop, type Shop, stockOf, test } from '../../support/shop.ts';
 
 async function carefulShop(): Promise<Shop> {
@@ -46,22 +48,30 @@ plain('prints the target before a question even with --quiet, and exits with 2 w
 async function applyTyping(shop: Shop, quantity: number, code: number, ...words: readonly string[]) {
   const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const asked: string[] = [];
-  const text = async (question: string) => words[asked.push(question) - 1] ?? '';
+  const output = new Writable({
+    write: (chunk, _encoding, done) => {
+      asked.push(String(chunk).trim());
+      done();
+    },
+  });
+  const input = new PassThrough();
+  input.write(words.map((word) => `${word}\n`).join(''));
+  const prompts = createPrompts({ input, output });
   const file = changeFile(shop, `petId,quantity\n4,${quantity}\n5,${quantity}\n`, `${quantity}.csv`);
   const command = ['inventory', 'apply', file, '-e', 'production'];
-  const result = await shop.exits(command, code, [], { env, terminal: 80, prompts: { text } });
+  const result = await shop.exits(command, code, [], { env, terminal: 80, prompts });
   return { asked, written: result.sent.filter((request) => !request.startsWith('GET ')) };
 }
 
 test('asks once more if "production" is mistyped', async ({ shop }) => {
   expect((await applyTyping(shop, 12, 0, 'prodution', 'production')).asked).toEqual([
-    'Write 2 changes to production? Units: 11 added, 27 removed. Type production to continue',
-    '"prodution" is not production. Type production to continue, or press Enter to cancel',
+    'Write 2 changes to production? Units: 11 added, 27 removed. Type production to continue:',
+    '"prodution" is not production. Type production to continue, or press Enter to cancel:',
   ]);
   const scanned = await applyTyping(shop, 14, 2, '2000000000060', '2000000000077', 'n');
   expect(scanned.asked.at(-1)).toMatch(/^"2000000000077" is not an answer, and was not counted\. Write 2 changes/);
   const { asked } = await applyTyping(shop, 13, 2, 'no!\x9bJ\u202e', 'nope');
-  expect(asked.at(-1)).toMatch(/^"no!" is not production/);
+  expect(asked.at(-1)).toMatch(/^"no!<U\+009B>J<U\+202E>" is not production/);
 });
 
 test('writes several pets in production only if "production" is typed, and cancels at once on n', async ({ shop }) => {

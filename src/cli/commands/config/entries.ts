@@ -2,7 +2,6 @@ import { type Column, recordView, type Scalar, type View } from '../../../output
 import { parseBaseUrl } from '../../../settings/key-and-url.ts';
 import {
   definitionOf,
-  quotedUnlessKey,
   type RemoteEnvironmentName,
   remoteEnvironmentNames,
   type SettingName,
@@ -13,6 +12,7 @@ import type { ConfigTarget, RemoteTarget } from '../../../settings/write-config.
 import { maskDatabaseUrl } from '../../../shared/database-url.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { didYouMean } from '../../../shared/hint.ts';
+import { quoted } from '../../../shared/parsed.ts';
 import type { Word } from '../../completion/command-table.ts';
 import type { Context } from '../../context.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -41,7 +41,7 @@ export function entryName(text: string, invocation: Invocation): EntryName {
   const name = entryNames.find((known) => known === text);
   if (name !== undefined) return name;
   throw new UsageError(
-    `Unknown name${quotedUnlessKey(text)}.${didYouMean(text, entryNames)} The names are ${entryNames.join(', ')}.`,
+    `Unknown name ${quoted(text)}.${didYouMean(text, entryNames)} The names are ${entryNames.join(', ')}.`,
   );
 }
 

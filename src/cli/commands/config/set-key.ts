@@ -1,7 +1,7 @@
-import { absoluteCommand, absoluteShellCommand } from '../../../settings/command-line.ts';
 import { configFile, type StoredConfig } from '../../../settings/config-file.ts';
 import { maskKey, parseKey } from '../../../settings/key-and-url.ts';
 import { describeShadow, keySource, resolveBaseUrl } from '../../../settings/resolve.ts';
+import { absoluteCommand, absoluteShellCommand } from '../../../settings/run-key-command.ts';
 import { type Credential, type RemoteTarget, setKey, unsetKey } from '../../../settings/write-config.ts';
 import { PetstockError, UsageError } from '../../../shared/errors.ts';
 import { flagWords, petstock, targetName } from '../../../shared/hint.ts';

@@ -128,7 +128,7 @@ function notSet(ref: EntryRef): FailureError {
 export const pathCommand = define({
   summary: 'print the path of the configuration file',
   formats: recordFormats,
-  needs: 'nothing',
+  needsConfig: false,
   description:
     'Prints the path of the configuration file, which may not exist yet. PETSTOCK_CONFIG_DIR changes its folder.',
   examples: [['petstock config path'], ['ls -l "$(petstock config path)"']],

@@ -12,7 +12,7 @@ import { namedTargetText, parseDate } from './selection.ts';
 
 export const historyPruneCommand = define({
   summary: 'remove old runs',
-  needs: 'config',
+  needsConfig: true,
   description:
     'Removes runs from the history, after a confirmation: they can no longer be shown or undone. Incomplete runs can ' +
     'be resumed, so they and all newer runs stay, unless --incomplete is given. Without options, ' +

@@ -4,7 +4,6 @@ import { mayBeName } from '../../../inventory/pet-names.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { applyRows, commandLine, petstock, withWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { mayHoldKey } from '../../typed-keys.ts';
 import { define, type OptionsOf, optionRows } from '../command.ts';
 import { quantity, required } from '../kinds.ts';
 import { experimental, petIdOf } from '../option-values.ts';
@@ -169,7 +168,7 @@ function assigned(invocation: Invocation, verb: Verb, operands: readonly string[
   const message = `Give one pet and its ${nouns[verb]} as two words. Nothing was sent`;
   const pairs = operands.map((operand) => /^([^=]+)=([+-]?\d+)$/.exec(operand)?.slice(1) ?? []);
   if (pairs.length > 1) return new UsageError(message, { hint: hintForSeveral(invocation, verb, pairs) });
-  const line = operands.some(mayHoldKey) ? undefined : withWords(argv, operands, pairs.flat());
+  const line = withWords(argv, operands, pairs.flat());
   const isWhole = pairs[0]?.length === 2 && line !== undefined;
   return new UsageError(message, { hint: isWhole ? petstock`${line}` : petstock`inventory ${verb} --help` });
 }

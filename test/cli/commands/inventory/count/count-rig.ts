@@ -19,7 +19,7 @@ export async function count(
 export const person: ShopRunOptions = {
   terminal: 80,
   env: { NO_COLOR: '1' },
-  prompts: { confirm: async () => true, text: async () => 'production' },
+  prompts: { confirm: async () => true },
 };
 
 /** Returns the path of a file of scans of a shop. */
