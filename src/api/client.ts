@@ -6,12 +6,12 @@ import type { RequestKind } from '../rate-limit/waits.ts';
 import { FailureError, type PetstockError, UnavailableError } from '../shared/errors.ts';
 import type { Json } from '../shared/json.ts';
 import { redactorOf } from '../shared/sanitize.ts';
-import type { AttemptOptions } from './attempt.ts';
 import { HeldBytes, maxBodyBytes } from './body.ts';
 import { decodeItemOf, decodeJson, type WrittenItem } from './decode.ts';
-import type { ReceivedResponse } from './exchange.ts';
 import { errorOf, errorOfResponse, NetworkFailure, redactError } from './failures.ts';
-import { type Outgoing, type SendOptions, send, sendOnce } from './send.ts';
+import type { AttemptOptions } from './request.ts';
+import { type Outgoing, type SendOptions, send, sendOnce } from './request.ts';
+import type { ReceivedResponse } from './response.ts';
 import { type Operation, operations, requestOf } from './specification.ts';
 import type { HttpResponse } from './transport.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { send } from '../../src/api/send.ts';
+import { send } from '../../src/api/request.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
 import { type Permit, PermitExpiredError } from '../../src/rate-limit/permits.ts';
 import { createTestClock } from '../support/clock.ts';

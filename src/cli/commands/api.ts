@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import { isBelow } from '../../api/attempt.ts';
 import { HeldBytes } from '../../api/body.ts';
 import type { CheckedHead } from '../../api/client.ts';
+import { isBelow } from '../../api/request.ts';
 import { answerKindOf } from '../../rate-limit/waits.ts';
 import { FailureError, InterruptedError, NotFoundError, UnavailableError, UsageError } from '../../shared/errors.ts';
 import { petstock, withWords } from '../../shared/hint.ts';

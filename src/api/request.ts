@@ -1,18 +1,28 @@
+import type { Limits } from '../rate-limit/limits.ts';
 import { type Permit, PermitExpiredError, type RecordedResponse, type ResponseHead } from '../rate-limit/permits.ts';
-import { answerKindOf, nextStep, type RequestKind, standardWait } from '../rate-limit/waits.ts';
+import {
+  answerKindOf,
+  defaultRetries,
+  nextStep,
+  type RequestKind,
+  standardWait,
+  waitBeforeRetry,
+} from '../rate-limit/waits.ts';
+import { TimeBudget } from '../shared/clock.ts';
 import {
   CertificateError,
   FailureError,
+  failureText,
   NonRetryableError,
   PetstockError,
   RateLimitedError,
   UnavailableError,
 } from '../shared/errors.ts';
-import { type ExchangeOptions, exchange, type ReceivedResponse } from './exchange.ts';
-import { errorOf, NetworkFailure } from './failures.ts';
+import { errorOf, NetworkFailure, withServiceMessage } from './failures.ts';
+import { type ExchangeOptions, exchange, type ReceivedResponse } from './response.ts';
 import type { HttpRequest } from './transport.ts';
 
-export type AttemptResult<T> =
+type AttemptResult<T> =
   | { readonly kind: 'done'; readonly value: T }
   /** The service or its proxy returned a 429. */
   | { readonly kind: 'refused'; readonly error: PetstockError }
@@ -32,10 +42,162 @@ export interface AttemptOptions extends ExchangeOptions {
 }
 
 /** A request, without what each attempt adds. */
-export interface AttemptedRequest extends Omit<HttpRequest, 'signal' | 'leaving' | 'arriving'> {
+interface AttemptedRequest extends Omit<HttpRequest, 'signal' | 'leaving' | 'arriving'> {
   readonly kind: RequestKind;
   /** Whether no other attempt follows, so that even a failure is passed to `use`. */
   readonly isLast?: boolean;
+}
+
+export interface Outgoing extends Omit<AttemptedRequest, 'isLast'> {
+  /** The permit of the first attempt; further attempts are admitted separately. */
+  readonly permit?: Permit | undefined;
+  /** Whether to leave retries after a 429, a 5xx or a network error to the caller. */
+  readonly once?: boolean | undefined;
+  /** Limits all attempts and the pauses between them; a wait for the rate limit does not count. */
+  readonly time?: TimeBudget | undefined;
+}
+
+export interface SendOptions extends AttemptOptions {
+  readonly limits: Pick<Limits, 'admitOne'>;
+  readonly interrupted: AbortSignal;
+  /** Maximum number of retries, see `nextStep`; default 4. */
+  readonly retries?: number | undefined;
+  random(): number;
+  /**
+   * Called before a retry.
+   * @param retry `reason` is a text without a final period; `attempt` counts from 1, up to `of`
+   */
+  onRetry?(retry: { readonly reason: string; readonly attempt: number; readonly of: number }): void;
+}
+
+const maxRedirects = 5;
+
+/**
+ * Sends a request under the limits of its key until there is a response. Waits after a 429, follows redirects below the
+ * base URL, and tries again as `nextStep` decides.
+ * @param use reads any other response, and the last one; its errors are rethrown, except a network error
+ * @throws RateLimitedError, UnavailableError, FailureError (a redirect that can't be followed), and the reason of
+ * `interrupted`. `notCarriedOut` and `mayBeInFlight` cover all attempts together
+ */
+export async function send<T>(
+  request: Outgoing,
+  options: SendOptions,
+  use: (response: ReceivedResponse) => Promise<T>,
+): Promise<T> {
+  const { limits, interrupted, clock, retries = defaultRetries } = options;
+  const { time = new TimeBudget(clock, Number.POSITIVE_INFINITY) } = request;
+  let { url, permit } = request;
+  let [redirects, retry] = [0, 0];
+  let last: PetstockError | undefined;
+  const facts = new Facts();
+  try {
+    for (;;) {
+      const isLast = request.once === true || retry >= retries;
+      const admitted = permit ?? (await limits.admitOne(interrupted).catch((error) => throwWithReason(error, last)));
+      permit = undefined;
+      const limited = { ...options, timeout: time.limit(options.timeout) };
+      const sent = { ...request, url, isLast };
+      const end = await facts.watch(time.spend(() => attempt(sent, admitted, limited, use)));
+      if (end.kind === 'done') return end.value;
+      if (end.kind === 'moved') {
+        url = end.url;
+        redirects += 1;
+        if (redirects > maxRedirects) {
+          throw new FailureError(`The service redirected more than ${maxRedirects} times, last to ${shownUrl(url)}`);
+        }
+      } else if (end.kind !== 'expired') {
+        if (request.once) throw end.error;
+        last = end.error;
+        if (end.kind === 'failed') {
+          retry += 1;
+          await waitForRetry({ ...request, time }, end, retry, options);
+        }
+      }
+    }
+  } catch (error) {
+    throw facts.addTo(error);
+  }
+}
+
+/** What is certain about all attempts of a request together. */
+class Facts {
+  #notCarriedOut = true;
+  #mayBeInFlight = false;
+
+  async watch<T>(attempting: Promise<AttemptResult<T>>): Promise<AttemptResult<T>> {
+    try {
+      const end = await attempting;
+      if (end.kind === 'moved') this.#notCarriedOut = false;
+      else if (end.kind === 'refused' || end.kind === 'failed') this.#note(end.error);
+      return end;
+    } catch (error) {
+      this.#note(error);
+      throw error;
+    }
+  }
+
+  #note(error: unknown): void {
+    const isKnown = error instanceof PetstockError;
+    if (!isKnown || !error.notCarriedOut) this.#notCarriedOut = false;
+    if (isKnown && error.mayBeInFlight) this.#mayBeInFlight = true;
+  }
+
+  addTo(error: unknown): unknown {
+    const [notCarriedOut, mayBeInFlight] = [this.#notCarriedOut, this.#mayBeInFlight];
+    if (!(error instanceof PetstockError)) return error;
+    const isRight = error.notCarriedOut === notCarriedOut && error.mayBeInFlight === mayBeInFlight;
+    return isRight ? error : error.with({ notCarriedOut, mayBeInFlight });
+  }
+}
+
+/**
+ * Waits before a retry. If the service has asked for a wait, the next admission waits instead, because of the gate.
+ * @param retry counts from 1
+ * @throws the error, if the request may not be sent again
+ */
+async function waitForRetry(
+  { kind, method, url, time }: Outgoing & { readonly time: TimeBudget },
+  { error, retryAfter = 0 }: Extract<AttemptResult<unknown>, { kind: 'failed' }>,
+  retry: number,
+  { clock, random, interrupted, onRetry, retries = defaultRetries }: SendOptions,
+): Promise<void> {
+  const isAllowed = nextStep(error.notCarriedOut ? 'unsent' : 'lost', kind) === 'again';
+  const wait = retryAfter === 0 ? waitBeforeRetry(retry, random()) : 0;
+  if (!isAllowed || retry > retries || wait >= time.left) throw error;
+  const { origin, pathname } = new URL(url);
+  // The service's own text is left out; it is quoted if the last attempt fails, too.
+  const why = error.status === undefined ? failureText(error) : `the service returned ${error.status}`;
+  const what = `${method} ${pathname.replace(/^.*\/v1(?=\/)/, '')}: ${why}`;
+  onRetry?.({ reason: error.notCarriedOut ? `No connection to ${origin}` : what, attempt: retry, of: retries });
+  if (wait > 0) await time.spend(() => clock.sleep(wait, interrupted));
+}
+
+/**
+ * Merges the limits' refusal of another attempt with the error of the last one, if the service is unavailable or that
+ * attempt got a 429. Any other error is unchanged.
+ */
+function throwWithReason(error: unknown, last: PetstockError | undefined): never {
+  const isRefusal = error instanceof RateLimitedError || error instanceof UnavailableError;
+  if (!isRefusal || error.retryAfterSeconds === undefined || last === undefined) throw error;
+  const { retryAfterSeconds } = error;
+  if (error instanceof UnavailableError) throw last.with({ retryAfterSeconds, cause: error });
+  throw last instanceof RateLimitedError ? withServiceMessage(last, error) : error;
+}
+
+/**
+ * Sends a request once, with a permit acquired before. Retries nothing, and follows no redirect.
+ * @throws PermitExpiredError if the permit has expired and nothing was sent; otherwise the errors of `send`
+ */
+export async function sendOnce<T>(
+  request: Outgoing & { readonly permit: Permit },
+  options: AttemptOptions,
+  use: (response: ReceivedResponse) => Promise<T>,
+): Promise<T> {
+  const end = await attempt({ ...request, isLast: true }, request.permit, options, use);
+  if (end.kind === 'done') return end.value;
+  if (end.kind !== 'moved') throw end.error;
+  const message = `The service redirects a ${request.method} to ${shownUrl(end.url)}. petstock did not follow that redirect`;
+  throw new FailureError(message, { status: end.status });
 }
 
 /** Recorded instead of a response whose head can't be read, because that response may have asked for a wait. */
@@ -49,7 +211,7 @@ const garbledResponse = { status: 503, headers: { 'retry-after': `${standardWait
  * `interrupted`. Errors tell whether the request was certainly not carried out (`notCarriedOut`) and whether it still
  * may be (`mayBeInFlight`)
  */
-export async function attempt<T>(
+async function attempt<T>(
   request: AttemptedRequest,
   permit: Permit,
   options: AttemptOptions,
@@ -247,6 +409,6 @@ export function isBelow(baseUrl: string, { origin, pathname }: URL): boolean {
 const maxUrl = 100;
 
 /** Shortens a URL chosen by the service, for use in a message. */
-export function shownUrl(url: string): string {
+function shownUrl(url: string): string {
   return url.length > maxUrl ? `${url.slice(0, maxUrl)}…` : url;
 }

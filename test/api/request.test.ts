@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { attempt } from '../../src/api/attempt.ts';
-import type { ReceivedResponse } from '../../src/api/exchange.ts';
 import { errorOf } from '../../src/api/failures.ts';
-import { type SendOptions, send, sendOnce } from '../../src/api/send.ts';
+import { type SendOptions, send, sendOnce } from '../../src/api/request.ts';
+import type { ReceivedResponse } from '../../src/api/response.ts';
 import type { HttpRequest, HttpResponse } from '../../src/api/transport.ts';
 import { type Permit, PermitExpiredError, type ResponseHead } from '../../src/rate-limit/permits.ts';
 import { FailureError, InterruptedError, RateLimitedError, UnavailableError } from '../../src/shared/errors.ts';
@@ -228,15 +227,15 @@ describe('one request that fails', () => {
     const beginSend = () => {
       throw new PermitExpiredError();
     };
-    const sent = attempt(get, { ...permit, beginSend }, options, use);
-    expect(await sent).toEqual({ kind: 'expired', error: expect.any(PermitExpiredError) });
+    const sent = sendOnce({ ...get, permit: { ...permit, beginSend } }, options, use);
+    await expect(sent).rejects.toThrow(PermitExpiredError);
     expect(told).toEqual(['release']);
   });
 
   test('releases the permit of an interrupted request without sending the request', async () => {
     const interrupted = AbortSignal.abort(new InterruptedError('Ctrl-C'));
     const { permit, options, told, sent } = createRig([answer(200)], { interrupted });
-    await expect(attempt(get, permit, options, use)).rejects.toThrow('Ctrl-C');
+    await expect(sendOnce({ ...get, permit }, options, use)).rejects.toThrow('Ctrl-C');
     expect([told, sent]).toEqual([['release'], []]);
   });
 });
