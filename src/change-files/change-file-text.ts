@@ -1,12 +1,12 @@
 import type { Change } from '../inventory/change.ts';
-import { fieldOf, type Quantity, type ReaderField, readerFields } from '../inventory/item-fields.ts';
+import { fieldOf, type Quantity, type ReadOnlyField, readOnlyFields } from '../inventory/item-fields.ts';
 import { guarded } from '../output/delimited.ts';
 import { type Batches, chunksOf, headed } from '../output/view.ts';
 
 /** One row of an export. Undefined values are left blank. */
 export interface ExportRow
   extends Partial<Omit<Change, 'line' | 'petId' | 'quantity' | 'expected'>>,
-    Partial<Readonly<Record<ReaderField, string | undefined>>> {
+    Partial<Readonly<Record<ReadOnlyField, string | undefined>>> {
   readonly petId: bigint;
   /** A stock beyond the safe integers is written as it is; `apply` then refuses the row. */
   readonly quantity?: Quantity | undefined;
@@ -14,9 +14,9 @@ export interface ExportRow
 }
 
 /** Returns the columns for the reader: first the names of the shop, if there are any. */
-export function readerColumns(names: boolean): readonly ReaderField[] {
+export function readOnlyColumns(names: boolean): readonly ReadOnlyField[] {
   const [ofShop, ofService] = [true, false].map((wanted) =>
-    readerFields.filter((field) => (fieldOf(field).isOfShop === true) === wanted),
+    readOnlyFields.filter((field) => (fieldOf(field).isOfShop === true) === wanted),
   );
   return [...((names && ofShop) || []), ...(ofService ?? [])];
 }
@@ -44,8 +44,8 @@ export async function* changeFileText(
   options: ExportOptions = {},
 ): AsyncGenerator<string> {
   const { spreadsheet = false, raw = false, deltas = false, names = false, delimiter = ',' } = options;
-  const forReader = readerColumns(names);
-  const columns = ['petId', ...forReader, 'expected', 'quantity', ...(deltas ? ['delta'] : []), 'reason', 'ref'];
+  const readOnly = readOnlyColumns(names);
+  const columns = ['petId', ...readOnly, 'expected', 'quantity', ...(deltas ? ['delta'] : []), 'reason', 'ref'];
   // Quotes, line breaks and the delimiter need quotes by RFC 4180. White space at either end needs quotes, too, because
   // some readers trim unquoted text.
   const needsQuotes = new RegExp(String.raw`["\r\n${delimiter}]|^\s|\s$`);
@@ -58,7 +58,7 @@ export async function* changeFileText(
   const lines = chunksOf(batches, (row) => {
     const id = spreadsheet ? `"=""${row.petId}"""` : `${row.petId}`;
     const numbers = [row.expected ?? '', row.quantity ?? '', ...(deltas ? [row.delta ?? ''] : [])];
-    const texts = forReader.map((field) => cell(row[field]));
+    const texts = readOnly.map((field) => cell(row[field]));
     return `${[id, ...texts, ...numbers, cell(row.reason), cell(row.ref)].join(delimiter)}\n`;
   });
   yield* headed(head, lines);

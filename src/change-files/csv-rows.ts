@@ -1,4 +1,4 @@
-import { type FieldName, fieldNames, fieldOf, readerFields, shownFields } from '../inventory/item-fields.ts';
+import { type FieldName, fieldNames, fieldOf, readOnlyFields, shownFields } from '../inventory/item-fields.ts';
 import { parsePetId, parseQuantity } from '../inventory/items.ts';
 import { unguarded } from '../output/delimited.ts';
 import { quoted } from '../shared/parsed.ts';
@@ -13,7 +13,7 @@ import {
 } from './field-names.ts';
 import type { ProblemList } from './problems.ts';
 
-const guardedFields: ReadonlySet<Field> = new Set(['reason', 'ref', ...readerFields]);
+const guardedFields: ReadonlySet<Field> = new Set(['reason', 'ref', ...readOnlyFields]);
 
 interface Columns {
   /** Number of cells in the header line. */
@@ -112,7 +112,7 @@ export class CsvRows {
     const problem = (column: string, message: string) => this.faults.add({ line, column, message });
     this.names.begin(() => names);
     for (const [index, name] of names.entries()) {
-      const field = this.names.fieldOf(name);
+      const field = this.names.fieldNamed(name);
       const other = fields.find((one) => one.field === field);
       if (name === '') unnamed.push(index);
       else if (field === undefined) {

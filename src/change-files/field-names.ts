@@ -1,4 +1,4 @@
-import { type ReaderField, readerFields } from '../inventory/item-fields.ts';
+import { type ReadOnlyField, readOnlyFields } from '../inventory/item-fields.ts';
 import { editDistance, shellWord } from '../shared/hint.ts';
 import { quoted } from '../shared/parsed.ts';
 import type { ProblemList, Remedy } from './problems.ts';
@@ -7,10 +7,10 @@ import type { ProblemList, Remedy } from './problems.ts';
 export const rowFields = ['petId', 'quantity', 'delta', 'expected', 'reason', 'ref'] as const;
 export type RowField = (typeof rowFields)[number];
 /** The fields of a row, with those for its reader only. */
-export type Field = RowField | ReaderField;
-const fields: readonly Field[] = [...rowFields, ...readerFields];
+export type Field = RowField | ReadOnlyField;
+const fields: readonly Field[] = [...rowFields, ...readOnlyFields];
 
-export function isForReader(field: Field): field is ReaderField {
+export function isReadOnly(field: Field): field is ReadOnlyField {
   return !rowFields.some((known) => known === field);
 }
 
@@ -36,7 +36,7 @@ const known = byPlainName({
   expected: ['expected'],
   reason: ['reason'],
   ref: ['ref'],
-  ...Object.fromEntries(readerFields.map((field) => [field, [plainName(field)]])),
+  ...Object.fromEntries(readOnlyFields.map((field) => [field, [plainName(field)]])),
 });
 
 /** Other words for the fields. They are not accepted, but recognized for hints. */
@@ -55,7 +55,7 @@ function plainName(name: string): string {
 }
 
 /** Returns the field of a column or a JSON member, in any spelling; undefined for an unknown one. */
-export function fieldOf(name: string): Field | undefined {
+export function fieldNamed(name: string): Field | undefined {
   return known.get(name) ?? known.get(plainName(name));
 }
 
@@ -112,16 +112,16 @@ export class FieldNames {
     this.#exact = new Set(names().filter((name) => chosen.has(name)));
   }
 
-  fieldOf(name: string): Field | undefined {
-    const field = this.#fieldOf(name);
+  fieldNamed(name: string): Field | undefined {
+    const field = this.#fieldNamed(name);
     if (field !== undefined && this.#chosen.size > 0) this.#found.add(field);
     return field;
   }
 
-  readonly knows = (name: string): boolean => this.#fieldOf(name) !== undefined;
+  readonly knows = (name: string): boolean => this.#fieldNamed(name) !== undefined;
 
-  #fieldOf(name: string): Field | undefined {
-    const own = fieldOf(name);
+  #fieldNamed(name: string): Field | undefined {
+    const own = fieldNamed(name);
     if (this.#chosen.size === 0) return own;
     const chosen = this.#chosen.get(plainName(name));
     if (chosen === undefined) return this.#columns.has(own as RowField) ? undefined : own;
@@ -132,7 +132,7 @@ export class FieldNames {
   /** Returns why an unknown name is not allowed; undefined if the name is ignored. Remembers the name for `remedy`. */
   faultOf(name: string): string | undefined {
     if (this.#unknown.size < maxUnknown) this.#unknown.add(name);
-    const meant = fieldOf(name);
+    const meant = fieldNamed(name);
     const isGuarded = this.#ignoresUnknown !== 'all' && (meant === 'expected' || mayMeanExpected(name));
     if (this.#ignoresUnknown && !isGuarded) return undefined;
     const column = this.#columns.get(meant as RowField);
@@ -140,7 +140,7 @@ export class FieldNames {
       return `${quoted(column)} is already the ${this.kind} for ${meant}. Leave out ${quoted(name)}`;
     }
     const nearest = nearestField(name);
-    const valid = `the ${this.kind}s are petId, quantity or delta, and optionally expected, reason, ref, ${readerFields.join(', ')}`;
+    const valid = `the ${this.kind}s are petId, quantity or delta, and optionally expected, reason, ref, ${readOnlyFields.join(', ')}`;
     const ignored = this.#ignoresUnknown ? `, and a ${this.kind} that may mean expected is never ignored` : '';
     const hint = nearest !== undefined ? `: did you mean ${nearest}?` : this.#hasNamedValid ? '' : `: ${valid}`;
     this.#hasNamedValid ||= nearest === undefined;
@@ -152,7 +152,7 @@ export class FieldNames {
    * may be.
    */
   faultOfRepeated(field: Field, first: string, name: string): string | undefined {
-    const isIgnorable = isForReader(field);
+    const isIgnorable = isReadOnly(field);
     if (isIgnorable && this.#ignoresUnknown) return undefined;
     if (isIgnorable && this.#unknown.size < maxUnknown) this.#unknown.add(name);
     return first === name

@@ -9,7 +9,7 @@ import {
   TooManyValues,
 } from '../shared/json.ts';
 import { quoted } from '../shared/parsed.ts';
-import { type Field, type FieldNames, isForReader, type RawRow } from './field-names.ts';
+import { type Field, type FieldNames, isReadOnly, type RawRow } from './field-names.ts';
 import { broken, type ProblemList } from './problems.ts';
 import { countLineEnds } from './text.ts';
 
@@ -72,7 +72,7 @@ export class JsonRows {
     const names: Partial<Record<Field, string>> = {};
     this.names.begin(() => members.map(([name]) => name));
     for (const [name, value] of members) {
-      const field = this.names.fieldOf(name);
+      const field = this.names.fieldNamed(name);
       if (field === undefined) {
         this.#reportUnknown(name, line);
         continue;
@@ -87,7 +87,7 @@ export class JsonRows {
       names[field] = name;
       const text = value === null ? '' : typeof value === 'string' ? value : numberText(value);
       cells[field] = text ?? '';
-      if (text === undefined && !isForReader(field)) problem(unfitText(value));
+      if (text === undefined && !isReadOnly(field)) problem(unfitText(value));
     }
     if (this.#unknownNames.size > 0)
       for (const field of Object.keys(cells)) this.#foundBesideUnknown.add(field as Field);

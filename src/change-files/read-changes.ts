@@ -1,5 +1,5 @@
 import type { Change } from '../inventory/change.ts';
-import { type ReaderField, readerFields } from '../inventory/item-fields.ts';
+import { type ReadOnlyField, readOnlyFields } from '../inventory/item-fields.ts';
 import { addDelta, parseDelta, parseQuantity } from '../inventory/items.ts';
 import type { Parsed } from '../shared/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
@@ -17,8 +17,8 @@ export async function readChanges(source: AsyncIterable<Uint8Array>, options: Re
   const collector = new ChangeCollector();
   await readRows(source, options, collector);
   const addedUp = collector.addUp();
-  const { problems, changes, forReader, rowCount } = collector;
-  return problems.or({ changes, addedUp, forReader, rowCount, unit: problems.unit });
+  const { problems, changes, readOnlyCells, rowCount } = collector;
+  return problems.or({ changes, addedUp, readOnlyCells, rowCount, unit: problems.unit });
 }
 
 /** Lines of one pet in a file of deltas. Their deltas are added up, since each is a part of what has come in or out. */
@@ -29,7 +29,7 @@ export interface AddedUp {
 }
 
 /** The cells of a row that are only for its reader. A blank cell is empty. */
-export interface ReaderCells extends Readonly<Record<ReaderField, string>> {
+export interface ReadOnlyCells extends Readonly<Record<ReadOnlyField, string>> {
   readonly line: number;
   readonly petId: bigint;
 }
@@ -40,7 +40,7 @@ export interface ReadRows {
   readonly changes: readonly Change[];
   readonly addedUp: readonly AddedUp[];
   /** The rows with cells for their reader, in the order of the file. */
-  readonly forReader: readonly ReaderCells[];
+  readonly readOnlyCells: readonly ReadOnlyCells[];
   readonly rowCount: number;
   readonly unit: PlaceUnit;
 }
@@ -88,7 +88,7 @@ const maxText = 1000;
 class ChangeCollector implements RowSink {
   readonly problems = new ProblemList();
   readonly changes: Change[] = [];
-  readonly forReader: ReaderCells[] = [];
+  readonly readOnlyCells: ReadOnlyCells[] = [];
   rowCount = 0;
   /** The index of the change of each pet. */
   readonly #places = new Map<bigint, number>();
@@ -113,9 +113,9 @@ class ChangeCollector implements RowSink {
     if (ref !== (this.#lastRef ?? '')) this.#lastRef = this.#text(row, 'ref', ref);
     if (petId === undefined) return;
     this.rowCount += 1;
-    const forReader = readerFields.map((field) => [field, ownCopy((cells[field] ?? '').trim())] as const);
-    if (forReader.some(([, text]) => text !== '')) {
-      this.forReader.push({ line, petId, ...(Object.fromEntries(forReader) as Record<ReaderField, string>) });
+    const texts = readOnlyFields.map((field) => [field, ownCopy((cells[field] ?? '').trim())] as const);
+    if (texts.some(([, text]) => text !== '')) {
+      this.readOnlyCells.push({ line, petId, ...(Object.fromEntries(texts) as Record<ReadOnlyField, string>) });
     }
     const change = { line, petId, quantity, delta, expected, reason: this.#lastReason, ref: this.#lastRef };
     this.#add(change, cells.delta !== undefined);

@@ -5,7 +5,7 @@ import { guarded, unguarded } from '../output/delimited.ts';
 import { type Parsed, problem, quoted } from '../shared/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
 import { type CsvRecord, csvRecords } from './csv-records.ts';
-import { fieldOf } from './field-names.ts';
+import { fieldNamed } from './field-names.ts';
 import { type FileProblems, ProblemList, withinFile } from './problems.ts';
 import { readText } from './text.ts';
 
@@ -60,7 +60,7 @@ export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<Code
   let ignored: readonly string[] = [];
   const { text, fault } = await readText(source);
   withinFile(problems, () => {
-    for (const record of csvRecords(text, { knows: (name) => fieldOf(name) !== undefined })) {
+    for (const record of csvRecords(text, { knows: (name) => fieldNamed(name) !== undefined })) {
       isEnded = record.ended;
       if (record.cells.every((cell) => cell.trim() === '')) continue;
       if (columns === 'awaited') {
@@ -182,7 +182,7 @@ function readLow(text: string): Parsed<number> {
 
 function readHeader({ cells, line }: CsvRecord, problems: ProblemList): CodeColumns | undefined {
   const code = cells.findIndex((cell) => /^(?:bar ?)?code$/i.test(cell.trim().replace(/[_-]/g, ' ')));
-  const petId = cells.findIndex((cell) => fieldOf(cell) === 'petId');
+  const petId = cells.findIndex((cell) => fieldNamed(cell) === 'petId');
   const name = cells.findIndex((cell) => /^(?:pet ?)?name$/i.test(cell.trim().replace(/[_-]/g, ' ')));
   const low = cells.findIndex((cell) => /^low(?: ?stock)?$/i.test(cell.trim().replace(/[_-]/g, ' ')));
   const units = cells.findIndex((cell) => /^units$/i.test(cell.trim()));

@@ -67,7 +67,7 @@ interface ItemField<Value> {
   /** Set if an item may lack the field; its value is then undefined. */
   readonly mayBeAbsent?: true;
   /** Whether a change file has it for its reader only, so that `apply` compares it, but does not write it. */
-  readonly isForReader?: true;
+  readonly isReadOnly?: true;
   /** Whether the shop's own codes have it, and not the service. */
   readonly isOfShop?: true;
   /** Set if commands that list pets have an option `--<name>` with several values. */
@@ -93,10 +93,10 @@ export const itemFields = {
   status: {
     kind: { ...text, compare: compareStatuses },
     title: 'Status',
-    isForReader: true,
+    isReadOnly: true,
     filter: { noun: 'statuses', values: petStatuses, parse: parsePetStatus },
   },
-  name: { kind: text, title: 'Name', mayBeAbsent: true, isForReader: true, isOfShop: true },
+  name: { kind: text, title: 'Name', mayBeAbsent: true, isReadOnly: true, isOfShop: true },
 } as const satisfies Readonly<Record<string, AnyField>>;
 
 type Fields = typeof itemFields;
@@ -106,7 +106,7 @@ type NamesWith<Property> = { [Name in ShownField]: Fields[Name] extends Property
 /** A field of the service. */
 export type FieldName = Exclude<ShownField, NamesWith<{ readonly isOfShop: true }>>;
 /** A field that `apply` doesn't write. */
-export type ReaderField = NamesWith<{ readonly isForReader: true }>;
+export type ReadOnlyField = NamesWith<{ readonly isReadOnly: true }>;
 /** A field whose values two lists of one pet may differ in. */
 export type ComparedField = Exclude<FieldName, 'petId'>;
 /** A compared field with text. */
@@ -129,7 +129,7 @@ export type InventoryItem = Omit<WholeItem, OptionalField> & Partial<Pick<WholeI
 
 export const shownFields = Object.keys(itemFields) as readonly ShownField[];
 export const fieldNames = shownFields.filter((name): name is FieldName => !fieldOf(name).isOfShop);
-export const readerFields = shownFields.filter((name): name is ReaderField => fieldOf(name).isForReader === true);
+export const readOnlyFields = shownFields.filter((name): name is ReadOnlyField => fieldOf(name).isReadOnly === true);
 export const comparedFields = fieldNames.filter((name): name is ComparedField => name !== 'petId');
 export const textFields = comparedFields.filter((name): name is TextField => !fieldOf(name).kind.isNumber);
 

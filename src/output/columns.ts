@@ -15,7 +15,7 @@ export function countColumn(field: string, title: string): Column {
 }
 
 /** The column of the store's names of pets. A narrow table leaves it out if necessary. */
-export const nameColumn: Column = { field: 'name', title: 'Name', foreign: 'name', mayBeAbsent: true, yields: 1 };
+export const nameColumn: Column = { field: 'name', title: 'Name', foreign: 'name', showsDash: true, dropRank: 1 };
 
 /** Returns the column of names for rows that have a `petId`. */
 export function namesColumn(names: PetNames): Column {
@@ -66,7 +66,7 @@ export function shareColumns(title: string, color: (row: Row) => BarColor): read
       title: '',
       remark: true,
       whole: true,
-      yields: 1,
+      dropRank: 1,
       cell: (share, row, paint) => (typeof share === 'number' ? barText(share, barLength, paint, color(row)) : ''),
     },
   ];

@@ -92,8 +92,8 @@ function tableColumns(left: string, right: string): readonly Column[] {
   return [
     number('petId', 'Pet ID'),
     { field: 'change', title: 'Change', whole: true, cell },
-    { ...countColumn('left', sideTitle(left)), mayBeAbsent: true, value: quantity('left') },
-    { ...countColumn('right', sideTitle(right)), mayBeAbsent: true, value: quantity('right') },
+    { ...countColumn('left', sideTitle(left)), showsDash: true, value: quantity('left') },
+    { ...countColumn('right', sideTitle(right)), showsDash: true, value: quantity('right') },
     {
       ...differenceColumn('By'),
       value: (row) => differenceOf(sideOf(row, 'left')?.quantity, sideOf(row, 'right')?.quantity),
@@ -133,7 +133,7 @@ export interface WatchReading {
  * is null in the rows of the first check.
  */
 export function seenChangesView({ at, changes, isPresent }: WatchReading, names: PetNames | undefined): View {
-  const befores = textFields.map((name): Column => ({ field: beforeName(name), title: '', isLeftOut: true }));
+  const befores = textFields.map((name): Column => ({ field: beforeName(name), title: '', omitsAbsent: true }));
   return {
     shape: 'list',
     columns: [
@@ -165,11 +165,11 @@ function beforeName(name: TextField): string {
 const columns: readonly Column[] = [
   { field: 'at', title: 'Time', whole: true, cell: (at, _row, paint) => paint.dim(`${at}`) },
   { ...numberColumn('petId', 'Pet ID'), cell: (petId, _row, paint) => paint.bold(`${petId}`) },
-  { ...countColumn('before', 'Before'), mayBeAbsent: true, yields: 3 },
-  { ...countColumn('after', 'After'), mayBeAbsent: true },
+  { ...countColumn('before', 'Before'), showsDash: true, dropRank: 3 },
+  { ...countColumn('after', 'After'), showsDash: true },
   { ...differenceColumn('Change'), cell: changeCell },
-  { field: 'remark', title: '', remark: true, yields: 2 },
-  ...textFields.map((field): Column => ({ field, title: fieldOf(field).title, foreign: 'name', yields: 4 })),
+  { field: 'remark', title: '', remark: true, dropRank: 2 },
+  ...textFields.map((field): Column => ({ field, title: fieldOf(field).title, foreign: 'name', dropRank: 4 })),
   nameColumn,
 ];
 

@@ -82,7 +82,7 @@ const envColumn: Column = { field: 'env', title: 'Env', foreign: 'name' };
 const tableColumns: readonly Column[] = [
   { field: 'at', title: 'At', whole: true },
   { field: 'change', title: 'Change' },
-  { field: 'command', title: 'Command', foreign: 'name', yields: 1 },
+  { field: 'command', title: 'Command', foreign: 'name', dropRank: 1 },
   {
     field: 'result',
     title: 'Result',
@@ -90,10 +90,10 @@ const tableColumns: readonly Column[] = [
   },
   { field: 'run', title: 'Run', whole: true, cell: (value, _row, paint) => paint.cyan(`${value}`) },
   envColumn,
-  { field: 'by', title: 'By', foreign: 'name', yields: 2 },
-  { field: 'ref', title: 'Ref', foreign: 'name', yields: 3 },
-  { field: 'reason', title: 'Reason', foreign: 'words', yields: 5 },
-  { ...nameColumn, yields: 4 },
+  { field: 'by', title: 'By', foreign: 'name', dropRank: 2 },
+  { field: 'ref', title: 'Ref', foreign: 'name', dropRank: 3 },
+  { field: 'reason', title: 'Reason', foreign: 'words', dropRank: 5 },
+  { ...nameColumn, dropRank: 4 },
 ];
 
 async function* tableRows(

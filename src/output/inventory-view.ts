@@ -86,16 +86,16 @@ interface WrittenItemOptions extends Pick<InventoryViewOptions, 'low' | 'names'>
   readonly run?: string | undefined;
 }
 
-const beforeColumn: Column = { ...countColumn('before', 'Before'), isLeftOut: true };
+const beforeColumn: Column = { ...countColumn('before', 'Before'), omitsAbsent: true };
 
 /** Returns the column of a field, with the colours of a table. */
 function itemColumn(name: ShownField, { low, names }: Pick<InventoryViewOptions, 'low' | 'names'>): Column {
   const { kind, title, isOfShop, mayBeAbsent } = fieldOf(name);
   const column: Column = {
-    ...{ field: name, title, ...(mayBeAbsent && { mayBeAbsent }) },
+    ...{ field: name, title, ...(mayBeAbsent && { showsDash: true as const }) },
     ...(kind.isNumber ? { align: 'right' } : { foreign: 'name' }),
   };
-  if (isOfShop) return { ...column, yields: 1, value: ({ petId }) => names?.get(petId as bigint) };
+  if (isOfShop) return { ...column, dropRank: 1, value: ({ petId }) => names?.get(petId as bigint) };
   if (name === 'quantity') {
     const cell: Column['cell'] = (value, row, paint) => {
       const color = stockMark(row, low)?.color;
@@ -106,7 +106,11 @@ function itemColumn(name: ShownField, { low, names }: Pick<InventoryViewOptions,
   }
   if (kind.isNumber) return column;
   // A narrow terminal leaves out first what items may lack, and the names last.
-  const text: Column = mayBeAbsent ? { ...column, yields: 3 } : names === undefined ? column : { ...column, yields: 2 };
+  const text: Column = mayBeAbsent
+    ? { ...column, dropRank: 3 }
+    : names === undefined
+      ? column
+      : { ...column, dropRank: 2 };
   return name === 'status' ? { ...text, cell: (value, _row, paint) => statusCell(`${value ?? ''}`, paint) } : text;
 }
 

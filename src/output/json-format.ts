@@ -68,7 +68,7 @@ function rowWriter(
     const members = [...before];
     for (const column of columns) {
       const value = valueIn(column, row) ?? null;
-      if (value === null && column.isLeftOut) continue;
+      if (value === null && column.omitsAbsent) continue;
       members.push(memberJson(column.field, value, stringIds));
     }
     return `{${members.join(',')}}`;

@@ -24,7 +24,7 @@ export function tableCells(columns: readonly Column[], row: Row, options: CellOp
   const { paint, bars = true } = options;
   return columns.map((column) => {
     const value = cleanValue(column, row, options);
-    const isDash = value === null && column.mayBeAbsent === true;
+    const isDash = value === null && column.showsDash === true;
     const shown = isDash ? paint.dim('-') : (column.cell?.(value, row, paint) ?? `${value ?? ''}`);
     return {
       text: bars && needsBar(column, value) ? bar + shown : shown,
@@ -81,8 +81,8 @@ export interface Lane {
   readonly whole: number;
   /** The width of the widest value, including the title. */
   readonly widest: number;
-  /** The number of `Column.yields`; 0 for a column that is never left out. */
-  readonly yields: number;
+  /** The number of `Column.dropRank`; 0 for a column that is never left out. */
+  readonly dropRank: number;
   /** 0 if the column is empty; undefined if there is no room, so that the column is left out. */
   readonly width: number | undefined;
 }
@@ -114,14 +114,14 @@ function measure(columns: readonly Column[], rows: Cells, options: LayoutOptions
       if (right || column.whole || cell.kind !== 'text') whole = Math.max(whole, own);
       widest = Math.max(widest, own);
     }
-    return { title, right, whole, widest, yields: column.yields ?? 0, width: widest };
+    return { title, right, whole, widest, dropRank: column.dropRank ?? 0, width: widest };
   });
 }
 
 /**
- * Fits columns into a width, in steps until they fit. If some columns yield, the text of the others is truncated to 30
- * columns, and then that of the yielding columns to ten. These are then left out one after the other, but the last of
- * them is first truncated to four columns. Finally all text is truncated to four columns, the widest first, and the
+ * Fits columns into a width, in steps until they fit. If some columns have a `dropRank`, the text of the others is
+ * truncated to 30 columns, and then that of the ranked columns to ten. These are then left out one after the other, but
+ * the last of them is first truncated to four columns. Finally all text is truncated to four columns, the widest first, and the
  * gaps are narrowed. Numbers are never truncated, so lines may still be longer than the width.
  */
 export function layOut(columns: readonly Column[], rows: Cells, options: LayoutOptions): Layout {
@@ -131,7 +131,7 @@ export function layOut(columns: readonly Column[], rows: Cells, options: LayoutO
   let layout: Layout = { lanes, gap: 2, fits, overflows: false, cuts: Number.isFinite(width) };
   if (fits) return layout;
   for (const { caps, gap } of steps(lanes, width)) {
-    const narrowed = lanes.map((lane) => capped(lane, caps.get(lane.yields) ?? width));
+    const narrowed = lanes.map((lane) => capped(lane, caps.get(lane.dropRank) ?? width));
     layout = { ...layout, lanes: narrowed, gap, overflows: total(narrowed, gap) > width };
     if (!layout.overflows) break;
   }
@@ -149,10 +149,10 @@ function total(lanes: readonly Lane[], gap: number): number {
 /** Text wider than `wide` is truncated before any column is left out; fewer columns than `useful` are useless. */
 const textWidths = { wide: 30, useful: 10, least: 4 };
 
-/** Yields the steps of narrowing: the maximum widths by `Column.yields`, and the gap. */
+/** Yields the steps of narrowing: the maximum widths by `Column.dropRank`, and the gap. */
 function* steps(lanes: readonly Lane[], width: number) {
   const { wide, useful, least } = textWidths;
-  const levels = [...new Set(lanes.map(({ yields }) => yields))].filter((level) => level > 0).sort((a, b) => b - a);
+  const levels = [...new Set(lanes.map(({ dropRank }) => dropRank))].filter((level) => level > 0).sort((a, b) => b - a);
   const caps = new Map<number, number>();
   const narrow = function* (level: number, end: number) {
     for (let cap = width; cap >= end; cap -= 1) yield { caps: caps.set(level, cap), gap: 2 };
@@ -170,8 +170,8 @@ function* steps(lanes: readonly Lane[], width: number) {
 
 /** Reports whether lines are too long, or text is truncated so much, that a line per value is easier to read. */
 export function isCramped({ lanes, overflows }: Layout): boolean {
-  const isUseless = ({ right, yields, width = 0, widest }: Lane) =>
-    !right && yields === 0 && width < Math.min(widest, textWidths.useful);
+  const isUseless = ({ right, dropRank, width = 0, widest }: Lane) =>
+    !right && dropRank === 0 && width < Math.min(widest, textWidths.useful);
   return overflows || lanes.some(isUseless);
 }
 

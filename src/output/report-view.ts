@@ -121,8 +121,8 @@ const error: Column = { field: 'error', title: 'Error', foreign: 'words', under:
 /** `quantity` comes last, so that the other fields keep their positions in TSV. */
 const columns: readonly Column[] = [
   ...plainColumns(['line', 'petId', 'before', 'after', 'result']),
-  { ...errorColumn, isLeftOut: true },
-  { field: 'quantity', title: 'Quantity', isLeftOut: true },
+  { ...errorColumn, omitsAbsent: true },
+  { field: 'quantity', title: 'Quantity', omitsAbsent: true },
 ];
 
 /**

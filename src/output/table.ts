@@ -89,8 +89,8 @@ async function wholeTable(view: View, rows: readonly Row[], options: RenderOptio
 }
 
 function hasUse(column: Column, rows: readonly Row[]): boolean {
-  const { yields, usual = '' } = column;
-  return (yields === undefined && usual === '') || rows.some((row) => (valueIn(column, row) ?? '') !== usual);
+  const { dropRank, usual = '' } = column;
+  return (dropRank === undefined && usual === '') || rows.some((row) => (valueIn(column, row) ?? '') !== usual);
 }
 
 /** The text above the rows of a table, and a function that returns the text of a row. */

@@ -32,10 +32,10 @@ export interface Column {
   /** The usual value. In a table whose rows are all known, the column is left out if it has no other value. */
   readonly usual?: string;
   /**
-   * On a narrow terminal, the column is truncated, and then left out, before columns with a lower number. Columns
-   * without a number are never left out. It is also left out if it is empty in a table whose rows are all known.
+   * On a narrow terminal, the column is truncated, and then left out, before columns with a lower rank. Columns
+   * without a rank are never left out. It is also left out if it is empty in a table whose rows are all known.
    */
-  readonly yields?: number;
+  readonly dropRank?: number;
   /** Returns the value of a row. Default: the one with the name of the field. */
   value?(row: Row): unknown;
   /** The columns that CSV and TSV have in place of this one, because its values are no scalars. */
@@ -43,9 +43,9 @@ export interface Column {
   /** Returns the columns that a table or a page has in place of this one. */
   inTable?(options: Pick<RenderOptions, 'width'>): readonly Column[];
   /** Whether a table shows a dash for a value that is absent. */
-  readonly mayBeAbsent?: true;
+  readonly showsDash?: true;
   /** Whether JSON leaves out the field of a row that has no value, instead of null. */
-  readonly isLeftOut?: true;
+  readonly omitsAbsent?: true;
   /** Returns what a table or a page shows for a value. Other formats are not affected. */
   cell?(value: Scalar, row: Row, paint: Paint): string;
 }
@@ -241,5 +241,5 @@ export function chosenFields(view: View, values: readonly string[]): Parsed<View
   const isWhole = columns.length === view.columns.length && columns.every((each, at) => each === view.columns[at]);
   if (isWhole) return parsed(view);
   const { inLines: _inLines, json: _json, table: _table, ...rest } = view;
-  return parsed({ ...rest, columns: columns.map(({ isLeftOut: _, ...column }) => column) });
+  return parsed({ ...rest, columns: columns.map(({ omitsAbsent: _, ...column }) => column) });
 }

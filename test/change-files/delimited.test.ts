@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { readerFields } from '../../src/inventory/item-fields.ts';
+import { readOnlyFields } from '../../src/inventory/item-fields.ts';
 import { blank, cut, faultsOf, read, readChunks } from './reading.ts';
 
 const change = { ...blank, line: 2, petId: 42n, quantity: 7 };
@@ -35,7 +35,7 @@ describe('readChanges of a table', () => {
 
   it('keeps the status and the name of a row for display, if it has any', async () => {
     const file = await read('id,qty,status,name\n4,1, sold ,\n5,1,,\n');
-    expect(file).toMatchObject({ forReader: [{ line: 2, petId: 4n, status: 'sold', name: '' }] });
+    expect(file).toMatchObject({ readOnlyCells: [{ line: 2, petId: 4n, status: 'sold', name: '' }] });
   });
 
   it('finds no changes in a file that has only a header', async () => {
@@ -48,7 +48,7 @@ describe('readChanges of a table', () => {
 });
 
 describe('readChanges of a header', () => {
-  const optional = ['expected', 'reason', 'ref', ...readerFields].join(', ');
+  const optional = ['expected', 'reason', 'ref', ...readOnlyFields].join(', ');
   const known = `the columns are petId, quantity or delta, and optionally ${optional}`;
   test.each([
     ['petId,quantity,expectd', `1 expectd: "expectd" is not a column that petstock knows: did you mean expected?`],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { nearestField, rowFields } from '../../src/change-files/field-names.ts';
 import type { Remedy } from '../../src/change-files/problems.ts';
-import { readerFields } from '../../src/inventory/item-fields.ts';
+import { readOnlyFields } from '../../src/inventory/item-fields.ts';
 import { faultsOf, read } from './reading.ts';
 
 const names: readonly (readonly [string, string | undefined])[] = [
@@ -22,7 +22,7 @@ test.each(names.map(([name, field]) => [name.slice(0, 20), name, field] as const
 );
 
 test('finds each longer field name if any letter but the first is missing', () => {
-  for (const field of [...rowFields, ...readerFields].filter((name) => name.length > 4)) {
+  for (const field of [...rowFields, ...readOnlyFields].filter((name) => name.length > 4)) {
     for (let at = 1; at < field.length; at += 1) {
       expect(nearestField(field.slice(0, at) + field.slice(at + 1))).toBe(field);
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { readerFields } from '../../src/inventory/item-fields.ts';
+import { readOnlyFields } from '../../src/inventory/item-fields.ts';
 import { blank, cut, faultsOf, read, readChunks } from './reading.ts';
 
 const change = { ...blank, line: 1, petId: 42n, quantity: 7 };
@@ -45,7 +45,7 @@ describe('readChanges of JSON', () => {
   });
 
   const here = 'write a number, or a text in quotes';
-  const optional = ['expected', 'reason', 'ref', ...readerFields].join(', ');
+  const optional = ['expected', 'reason', 'ref', ...readOnlyFields].join(', ');
   const known = `the fields are petId, quantity or delta, and optionally ${optional}`;
   const notQuantity = 'is not a quantity: a quantity is a whole number such as 12';
   const wrong = "can't be here: this is not JSON, or a name appears twice";

@@ -5,7 +5,7 @@ import { FailureError, NotFoundError } from '../../shared/errors.ts';
 import type { Json } from '../../shared/json.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { type Command, define } from './command.ts';
-import { noSuchPets } from './inventory/stock.ts';
+import { noSuchPets } from './inventory/find-pets.ts';
 import { fieldsOption } from './kinds.ts';
 import { petIdOf } from './option-values.ts';
 

@@ -1,4 +1,4 @@
-import { fieldOf, type RowField, rowFields } from '../../../change-files/field-names.ts';
+import { fieldNamed, type RowField, rowFields } from '../../../change-files/field-names.ts';
 import { readChanges } from '../../../change-files/read-changes.ts';
 import type { ChangeFormat } from '../../../change-files/read-rows.ts';
 import { counted } from '../../../inventory/items.ts';
@@ -49,7 +49,7 @@ export function parseColumns(texts: readonly string[] = []): ReadonlyMap<RowFiel
   const columns = new Map<RowField, string>();
   for (const text of texts) {
     const at = text.indexOf('=');
-    const field = rowFields.find((name) => at >= 0 && name === fieldOf(text.slice(0, at)));
+    const field = rowFields.find((name) => at >= 0 && name === fieldNamed(text.slice(0, at)));
     const name = text.slice(at + 1).trim();
     if (field === undefined || name === '') {
       throw new UsageError(

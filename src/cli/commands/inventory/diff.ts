@@ -13,7 +13,7 @@ import type { NamedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, type OptionsOf, optionRows } from '../command.ts';
 import { fieldsOption, oneOf, suggesting } from '../kinds.ts';
-import { scanStock } from './stock.ts';
+import { scanStock } from './find-pets.ts';
 
 const diffOptions = optionRows(
   [

@@ -1,4 +1,4 @@
-import { changeFileText, readerColumns } from '../../../change-files/change-file-text.ts';
+import { changeFileText, readOnlyColumns } from '../../../change-files/change-file-text.ts';
 import { type ChangeFormat, changeFormats } from '../../../change-files/read-rows.ts';
 import type { PetNames } from '../../../inventory/bar-codes.ts';
 import { counted, type ItemBatches } from '../../../inventory/items.ts';
@@ -8,7 +8,7 @@ import { fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, type OptionsOf, optionRows } from '../command.ts';
 import { exportFormat, exportTo, forceOption, requireHeader } from '../replace-file.ts';
-import { scanStock } from './stock.ts';
+import { scanStock } from './find-pets.ts';
 
 const exportOptions = optionRows(
   ['--spreadsheet', "write the file for a spreadsheet in the system's language, with every digit of ids"],
@@ -42,8 +42,8 @@ export const exportCommand = define({
     // The sandbox's own names are included only with `--spreadsheet`, or on a terminal without `-o`.
     const { names } = await invocation.remarks(spreadsheet ? 'person' : undefined);
     const rows = exportRows(stock, names, counts);
-    const forReader = readerColumns(names !== undefined);
-    const columns = plainColumns(['petId', ...forReader, 'expected', 'quantity', 'reason', 'ref']);
+    const readOnly = readOnlyColumns(names !== undefined);
+    const columns = plainColumns(['petId', ...readOnly, 'expected', 'quantity', 'reason', 'ref']);
     const view: View = { shape: 'list', columns, rows };
     const text =
       format === 'json' || format === 'ndjson'

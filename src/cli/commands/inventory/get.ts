@@ -5,7 +5,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { define } from '../command.ts';
 import { anyText, fieldsOption, repeated } from '../kinds.ts';
 import { petIdsOf } from '../option-values.ts';
-import { findItems, requireFound } from './stock.ts';
+import { findItems, requireFound } from './find-pets.ts';
 
 export const getCommand = define({
   summary: 'show the stock level of one or more pets',

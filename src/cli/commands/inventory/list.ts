@@ -10,7 +10,7 @@ import { define, type OptionsOf, optionRows } from '../command.ts';
 import { fieldsOptionOf, known, listOf, oneOf, quantity, wholeNumber } from '../kinds.ts';
 import { chosenPets, petIdsOf } from '../option-values.ts';
 import { type TextOptions, textOptions, textsOf } from './field-filters.ts';
-import { requireFound, scanStock } from './stock.ts';
+import { requireFound, scanStock } from './find-pets.ts';
 
 const listOptions = optionRows(
   ...textOptions('only pets with one of these'),

@@ -3,7 +3,7 @@ import type { ReadRows } from '../../../change-files/read-changes.ts';
 import { formatOfName } from '../../../change-files/read-rows.ts';
 import { RoundedIds } from '../../../change-files/rounded-ids.ts';
 import type { BulkRow, Change } from '../../../inventory/change.ts';
-import { type InventoryItem, type ReaderField, type TextField, textFields } from '../../../inventory/item-fields.ts';
+import { type InventoryItem, type ReadOnlyField, type TextField, textFields } from '../../../inventory/item-fields.ts';
 import { counted, listed, mayBeBarCode } from '../../../inventory/items.ts';
 import { plainText } from '../../../inventory/pet-names.ts';
 import type { PlanProblem } from '../../../inventory/plan.ts';
@@ -37,18 +37,18 @@ export class RowEvidence {
   /** The lines with another text than the service's, by field. */
   readonly #restated = new Map<TextField, Set<number>>();
   readonly #rounded: RoundedIds;
-  readonly #cells: ReadonlyMap<bigint, ReadRows['forReader'][number]>;
+  readonly #cells: ReadonlyMap<bigint, ReadRows['readOnlyCells'][number]>;
 
   constructor(
     private readonly file: ReadRows,
     private readonly names: Names,
   ) {
-    const { misnamed, renamed, confirmed } = compareNames(file.forReader, names);
+    const { misnamed, renamed, confirmed } = compareNames(file.readOnlyCells, names);
     this.misnamed = misnamed;
     this.#renamed = renamed;
     this.#confirmed = confirmed;
     this.#rounded = new RoundedIds(file.changes.map(({ petId }) => petId));
-    this.#cells = new Map(file.forReader.map((cells) => [cells.petId, cells]));
+    this.#cells = new Map(file.readOnlyCells.map((cells) => [cells.petId, cells]));
   }
 
   /** Compares an item of the service's list with the file. It is bound, so that it can be passed as a callback. */
@@ -94,7 +94,7 @@ export class RowEvidence {
     return length === 0 ? [] : [`with the name of another pet in ${counted(length, 'row')}`];
   }
 
-  #differing(field: ReaderField, whose: string, lines: readonly number[]): string {
+  #differing(field: ReadOnlyField, whose: string, lines: readonly number[]): string {
     return `The ${field} ${this.#where(lines)} differs from the ${whose}, and apply does not change it`;
   }
 
@@ -204,7 +204,7 @@ function hintFor(
  * Compares the names in a file with the shop's. A name may belong to several pets.
  * @returns the rows with the name of another pet, the lines with a name that no pet has, and the pets with their own
  */
-function compareNames(rows: ReadRows['forReader'], names: Names) {
+function compareNames(rows: ReadRows['readOnlyCells'], names: Names) {
   const misnamed: MisnamedRow[] = [];
   const renamed: number[] = [];
   const confirmed = new Set<bigint>();

@@ -14,7 +14,7 @@ import { performPlan, warnBelowZero } from '../../runs/perform.ts';
 import { unshownError } from '../../runs/print-report.ts';
 import { noteUndoOf } from '../../runs/run-access.ts';
 import { parseBulkFlags } from '../option-values.ts';
-import { noSuchPets, warnOfStatus } from './stock.ts';
+import { noSuchPets, warnOfStatus } from './find-pets.ts';
 
 export interface WriteOptions {
   /** Whether the stock is read before it is written. */
