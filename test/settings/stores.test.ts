@@ -166,3 +166,10 @@ describe('--store', () => {
     },
   );
 });
+
+test('sorts stores by name in config list', async ({ shop }) => {
+  for (const store of ['south', 'north', 'east']) await shop.exits(`config set low-stock 3 --store ${store}`, 0);
+  const listed: readonly { readonly name: string }[] = await shop.json('config list --json');
+  const stores = listed.flatMap(({ name }) => (name.endsWith('/low-stock') ? [name] : []));
+  expect(stores).toEqual(['east/low-stock', 'north/low-stock', 'south/low-stock']);
+});

@@ -23,14 +23,14 @@ export function killableState(): { readonly openState: typeof openState; kill():
         const methods: Partial<Store> = {
           transact: (...args) => whileAlive(() => transact.apply(target, args) as never),
           ask: (...args) => whileAlive(() => ask.apply(target, args)),
-          lockRun: (run) => whileAlive(async () => kept(await lockRun.call(target, run))),
-          takeTurn: (service, wait) =>
+          lockRun: (...args) => whileAlive(async () => kept(await lockRun.apply(target, args))),
+          takeTurn: (...args) =>
             whileAlive(async () => {
-              const turn = kept(await takeTurn.call(target, service, wait));
+              const turn = kept(await takeTurn.apply(target, args));
               return new Proxy(turn, {
                 get: (of, key) =>
                   key === 'transact'
-                    ? (...args: Parameters<Store['transact']>) => whileAlive(() => of.transact(...args))
+                    ? (...given: Parameters<Store['transact']>) => whileAlive(() => of.transact(...given))
                     : bound(of, key),
               });
             }),

@@ -15,6 +15,7 @@ describe('an error with --json', () => {
     expect(error).toMatchObject({ kind: 'usage', faultCount: 2001, message: expect.not.stringContaining('\n') });
     expect(error.faults).toHaveLength(1000);
     expect(error.faults[0]).toEqual({ line: 2, column: 'quantity', message: expect.any(String) });
+    for (const absent of ['status', 'retryAfterSeconds', 'run']) expect(error).not.toHaveProperty(absent);
   });
 
   test('prints the JSON error last with --debug, after the stack trace', async ({ shop }) => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { answers } from '../../support/scripted-actions.ts';
-import { apply, confirming, openShop, shopOf, stockOf, withReport } from '../../support/shop.ts';
+import { apply, openShop, shopOf, stockOf, withReport } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 
 const csv = 'petId,quantity\n4,12\n5,9\n9007199254740993,3\n';
@@ -114,15 +114,6 @@ test('undo --last skips a run whose pet another environment has written since', 
   expect((await stockOf(shop)).get('5')).toBe(8);
 });
 
-test('undo --last names the run in its question even with --quiet', async ({ shop }) => {
-  await apply(shop, 'petId,quantity\n4,12\n');
-  const { asked, prompts } = confirming(true);
-  await shop.run('undo --last --quiet', { terminal: 100, prompts });
-  expect(asked).toEqual([
-    expect.stringMatching(/^Pet 4 in staging: 12 → 39 .*, as before inventory apply, run \w{4}\. Undo this change\?$/),
-  ]);
-});
-
 test('undo --last skips a run of another URL, and reports the skipped run', async ({ shop }) => {
   const { report } = await apply(shop, csv);
   const elsewhere = await openShop();
@@ -163,4 +154,41 @@ test('refuses to undo a plain set if only a get or an unchanged row had read the
   const stderr = await till.refused(`undo ${set?.run} --yes`);
   expect(stderr).toContain('without reading it first, so the previous value is unknown');
   expect(till.service.stockOf(2)).toBe(3);
+});
+
+test("undo --last skips and reports runs that it can't or need not undo", async () => {
+  const shop = await openShop({ quantityBounds: { min: 0n } });
+  for (const repeated of [1, 2]) await shop.run(`inventory set 8 32 --expect 32 --ref ${repeated}`);
+  await shop.run('inventory adjust 4 +5');
+  await shop.run('inventory set 8 32 --expect 32');
+  await shop.run('inventory set 5 3');
+  await shop.run('inventory set 6 -4');
+  const { stderr } = await shop.exits('undo --last --yes', 0);
+  for (const why of ['wrote nothing.', 'changed nothing.', 'set a stock without reading it first'])
+    expect(stderr.replace(/run \S+ \(/g, 'run (')).toContain(`Skipped: run (inventory set) ${why}`);
+  expect((await stockOf(shop)).get('4')).toBe(39);
+  await shop.exits('undo --last --yes', 9, /Nothing to undo in staging\.(.|\n)*was already undone(.|\n)*And 1 more\./);
+});
+
+test('undo --last follows the order of writes even if the clock was set back', async ({ shop }) => {
+  await shop.run('inventory adjust 4 +5');
+  shop.clock.step(-3_600_000);
+  await shop.run('inventory adjust 5 +5');
+  await shop.run('undo --last --yes');
+  expect([(await stockOf(shop)).get('4'), (await stockOf(shop)).get('5')]).toEqual([44, 1]);
+});
+
+test('records the reason of undo --last, and repeats its options in hints', async ({ shop }) => {
+  await shop.run('inventory adjust 4 +5 --ref N-881');
+  const options = '--max-zero 3 --reason mistake --ref X-1';
+  const [{ run: adjusted }] = await shop.json('history list --json');
+  expect(await shop.refused(`undo --last ${options}`)).toContain(
+    `Hint: petstock undo ${adjusted} ${options} --env staging --dry-run\n`,
+  );
+  expect(await shop.refused(`undo ${adjusted} ${options} --env sandbox`)).toContain(
+    `Hint: petstock undo ${adjusted} ${options} --env staging\n`,
+  );
+  const { run } = await shop.json(`undo --last --yes ${options} --json`);
+  const { rows } = await shop.json(`history show ${run} --json`);
+  expect(rows).toMatchObject([{ petId: 4, reason: 'mistake', ref: 'N-881' }]);
 });

@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { rowsIn } from '../../support/delimited-rows.ts';
 import { answers, drop, hang, storeInstead } from '../../support/scripted-actions.ts';
 import type { Action } from '../../support/scripted-service.ts';
+import { apply, changeFile } from '../../support/shop.ts';
 import { killAt, test } from '../../support/till.ts';
 
 const flags = '--yes --retries 0 --concurrency 1';
@@ -117,4 +119,25 @@ test('replaces a foreign --failed-out file without rows', async ({ till }) => {
     await till.exits(`inventory apply ${file} --yes --failed-out ${failed}`, 0);
     expect(readFileSync(failed, 'utf8')).toBe('');
   }
+});
+
+test('keeps the --failed-out file of an earlier run until another run begins, and says so', async ({ shop }) => {
+  const failed = join(shop.folders.state, '..', 'failed.csv');
+  await apply(shop, 'petId,quantity,expected\n4,1,38\n', ['--failed-out', failed]);
+  const isKept = () => expect(rowsOf(failed)).toEqual([{ petId: '4', expected: '38', quantity: '1' }]);
+  isKept();
+  const down = { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' } };
+  const good = changeFile(shop, 'petId,quantity\n5,9\n');
+  const kept = `Warning: ${failed} still has the rows of an earlier run`;
+  await shop.exits(`inventory apply ${good} --yes --failed-out ${failed}`, 5, kept, down);
+  isKept();
+  const bad = changeFile(shop, 'petId,quantity\nx,9\n', 'bad.csv');
+  await shop.exits(`inventory apply ${bad} --yes --failed-out ${failed}`, 2, kept);
+  await shop.exits(`inventory count ${failed}.txt --apply-only --yes --failed-out ${failed}`, 2, kept);
+  isKept();
+  const begun = await shop.exits(`inventory apply ${good} --yes --failed-out ${failed}`, 0);
+  expect(begun.stderr).not.toContain(kept);
+  expect(readFileSync(failed, 'utf8')).toBe('');
+  writeFileSync(failed, 'hours of work');
+  expect(await shop.refused(`inventory apply ${good} --yes --failed-out ${failed}`)).toContain('already exists');
 });

@@ -1,16 +1,32 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { changeFile, confirming, openShop, test } from '../../support/shop.ts';
+import { apply, changeFile, confirming, openShop, test } from '../../support/shop.ts';
 
 const atTerminal = { terminal: 100, env: { NO_COLOR: '1' } } as const;
 const two = 'petId,quantity\n4,12\n5,9\n';
 
 describe('a dry run', () => {
-  test('prints the report of a dry run with --exit-code, and exits with 3 if there are changes', async ({ shop }) => {
-    const command = `inventory apply ${changeFile(shop, two)} --dry-run --exit-code --json`;
-    const { stdout } = await shop.exits(command, 3);
-    expect(JSON.parse(stdout).counts).toMatchObject({ planned: 2 });
+  test('exits with what the run would exit with', async ({ shop }) => {
+    // The deltas of the last file have been applied before.
+    await apply(shop, 'petId,delta\n9,1\n');
+    for (const [csv, args, code] of [
+      ['petId,quantity,expected\n4,1,38\n', '--dry-run', 7],
+      ['petId,quantity,expected\n4,1,38\n5,7,\n', '--dry-run', 8],
+      ['petId,quantity,expected\n4,1,38\n5,7,\n', '--dry-run --exit-code', 8],
+      ['petId,quantity\n5,7\n', '--dry-run', 0],
+      ['petId,quantity\n5,7\n', '--dry-run --exit-code', 3],
+      ['petId,quantity\n5,1\n', '--dry-run --exit-code', 0],
+      ['petId,quantity\n4,0\n5,-1\n', '--dry-run --max-zero 1', 2],
+      ['petId,delta\n9,1\n', '--dry-run', 2],
+      ['petId,delta\n9,1\n', '--dry-run --again', 0],
+      ['petId,quantity\n5,1\n', '--exit-code', 2],
+    ] as const) {
+      const result = await apply(shop, csv, args.split(' '));
+      const sent = args === '--exit-code' ? [] : ['GET /v1/inventory'];
+      expect(result, `${csv} ${args}`).toMatchObject({ code, sent });
+      if (code === 0 || code === 3) expect(result.stderr).not.toContain('rror');
+    }
   });
 
   test('omits the report of a dry run on a terminal if the preview has shown every row', async ({ shop }) => {

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { answers, drop } from '../../support/scripted-actions.ts';
+import { apply, changeFile, confirming, openShop } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 
 test.for([
@@ -107,3 +108,75 @@ test.for([...reads, 'apply FILE --yes'])(
     expect(till.service.seen('PATCH')).toEqual([]);
   },
 );
+
+/** Returns options of a terminal at which every question gets this answer, and the questions. */
+function person(answer = true) {
+  const { asked, prompts } = confirming(answer);
+  return { asked, options: { terminal: 100, env: { NO_COLOR: '1' }, prompts } };
+}
+
+test.for([
+  ['set 4 -3', 'Pet 4 in staging: 39 → -3 (-42). That is BELOW ZERO. Write this change?'],
+  ['set 4 5012', 'Pet 4 in staging: 39 → 5,012 (+4,973), a large change. Write this change?'],
+] as const)(
+  'asks on a terminal before inventory %s, and exits with 2 if declined',
+  async ([command, question], { shop }) => {
+    const { asked, options } = person(false);
+    expect((await shop.run(`inventory ${command}`, options)).code).toBe(2);
+    expect(asked).toEqual([question]);
+  },
+);
+
+test('warns in the question if a file was applied before', async ({ shop }) => {
+  const file = changeFile(shop, 'petId,delta\n4,1\n5,-1\n');
+  await shop.run(`inventory apply ${file} --yes`);
+  const { asked, options } = person();
+  expect((await shop.run(`inventory apply ${file}`, options)).code).toBe(0);
+  expect(
+    asked.map((question) => question.replace(/\S+changes\.csv was applied at [\d:]{8} by run \w{4}/, '…')),
+  ).toEqual(['Apply 2 changes to staging AGAIN? …. Units: 1 added, 1 removed. 1 pet BELOW ZERO.']);
+});
+
+test('asks about the undo of one pet in a single question', async ({ shop }) => {
+  await shop.run('inventory adjust 4 +22 --reason N-881');
+  const { asked, options } = person();
+  const { code, stderr } = await shop.run('undo --last', options);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringMatching(/Run |1 applied|Units/) });
+  const question = 'Pet 4 in staging: 61 → 39 (-22), as before inventory adjust (N-881), run RUN. Undo this change?';
+  expect(asked.map((text) => text.replace(/run \w{4}/, 'run RUN'))).toEqual([question]);
+});
+
+test('prints a bar before a reason that looks like a message, and omits it from the question', async ({ shop }) => {
+  await shop.run(['inventory', 'adjust', '4', '+22', '--reason', 'Hint: all is sold']);
+  const { asked, options } = person();
+  const { stderr } = await shop.run('undo --last', options);
+  expect(asked).toEqual([expect.stringMatching(/, as before inventory adjust, run \w{4}\. Undo this change\?$/)]);
+  expect(stderr).toContain('\n│ Hint: all is sold\n');
+});
+
+test('lists a conflict only once, in undo and in apply', async ({ shop }) => {
+  await shop.run('inventory adjust 4 +22');
+  await shop.run('inventory adjust 4 -1');
+  const [, first] = await shop.json('history list --json');
+  const { options } = person();
+  const one = await shop.run(`undo ${first.run}`, options);
+  expect([one.code, one.stdout.match(/conflict/g)?.length]).toEqual([7, 1]);
+  expect(one.stderr).toMatch(
+    /^▸ [^\n]*\nRate limit: [^\n]*\nError: Nothing was written: pet 4: run \S+ \(inventory adjust\) has written the\s+stock\s+since\./,
+  );
+  const file = changeFile(shop, 'petId,expected,quantity\n4,1,2\n5,2,3\n6,14,14\n');
+  const several = await shop.run(['inventory', 'apply', file], options);
+  expect(several.stderr).toMatch(/\n1 not edited, 2 conflicts\.\nNothing to write\.\n/);
+  expect(several.stdout.match(/conflict/g)).toHaveLength(2);
+});
+
+test('asks only about the remaining row of a resume, and says how many are written', async () => {
+  const shop = await openShop({ faults: ['PATCH /inventory/6:status=401'] });
+  await apply(shop, 'petId,quantity\n4,1\n5,7\n6,8\n', ['--concurrency', '1']);
+  shop.service.setFaults([]);
+  const { asked, options } = person();
+  const told = /Run \S+ \(inventory apply\): 2 of 3 written\./;
+  const { stderr } = await shop.exits('inventory apply --resume latest', 0, told, options);
+  expect(stderr).not.toMatch(/39 →/);
+  expect(asked).toEqual(['Pet 6 in staging: 14 → 8 (-6), 2 of 3 written. Write this change?']);
+});

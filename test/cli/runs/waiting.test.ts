@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import { describe, expect } from 'vitest';
 import { commitThenDrop, drop, hang, hold } from '../../support/scripted-actions.ts';
-import type { Action } from '../../support/scripted-service.ts';
+import { type Action, tenEach } from '../../support/scripted-service.ts';
 import { portOf } from '../../support/servers.ts';
-import { type Till, test } from '../../support/till.ts';
+import { openTill, type Till, test } from '../../support/till.ts';
 import { openClosingPort, openTlsFront } from '../../support/tls.ts';
 
 /** Responds to nothing until the client has given up. */
@@ -146,3 +146,14 @@ test('does not call it a rate limit if a read may not wait for the requests of o
   first.release();
   expect(await other).toMatchObject({ code: 0 });
 });
+
+test.for([-3_600_000, 3_600_000])(
+  "estimates the wait of a plan by the service's clock if the local clock is off by %i ms",
+  async (wrongBy) => {
+    const till = await openTill({ stock: tenEach(130), limit: { limit: 60, seconds: 60 } });
+    const clock = { ...till.clock, now: () => till.clock.now() + wrongBy };
+    const rows = Array.from({ length: 130 }, (_, index) => `${index + 1},12\n`);
+    const file = till.file('a.csv', `petId,quantity\n${rows.join('')}`);
+    await till.exits(`inventory apply ${file} --dry-run`, 0, '131 requests: about 2 min at 60 a minute', { clock });
+  },
+);

@@ -74,3 +74,12 @@ test('refuses a delta under a ref under which the pet was changed, unless --agai
   expect((await stockOf(shop)).get('4')).toBe(57);
   await shop.exits('undo --last --yes', 0);
 });
+
+test('adjust obeys --dry-run and --expect', async ({ shop }) => {
+  const { stdout, sent } = await shop.run('inventory adjust 4 +1 --dry-run --json');
+  const rows = [{ before: 39, after: 40, result: 'planned' }];
+  expect({ ...JSON.parse(stdout), sent }).toMatchObject({ dryRun: true, rows, sent: ['GET /v1/inventory'] });
+  const refused = await shop.run('inventory adjust 4 +1 --expect 12');
+  expect(refused).toMatchObject({ code: 7, sent: ['GET /v1/inventory'] });
+  expect((await shop.run('inventory adjust 4 +1 --expect 39')).code).toBe(0);
+});

@@ -3,7 +3,17 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { hasFullDevice } from '../../../support/capabilities.ts';
 import { rowsIn } from '../../../support/delimited-rows.ts';
-import { apply, changeFile, confirming, errorJson, noCounts, openShop, stockOf, test } from '../../../support/shop.ts';
+import {
+  apply,
+  changeFile,
+  confirming,
+  errorJson,
+  jsonLines,
+  noCounts,
+  openShop,
+  stockOf,
+  test,
+} from '../../../support/shop.ts';
 
 const get = 'GET /v1/inventory';
 
@@ -193,4 +203,49 @@ test('prints a hint with a command that succeeds if apply is refused', async ({ 
     const { hint } = errorJson(stderr).error;
     expect(await shop.run(`${hint.replace('petstock ', '')}${yes}`)).toMatchObject({ code: 0 });
   }
+});
+
+test('does not send unedited rows, even if their stock has changed since', async ({ shop }) => {
+  const { stdout } = await shop.run('inventory export -');
+  const file = changeFile(
+    shop,
+    stdout.replace(/(\n4,.*,39,)39,/, (_, before) => `${before}20,`),
+    'export.csv',
+  );
+  await shop.run('inventory apply - --yes', { stdin: 'petId,quantity\n1,3\n6,2\n' });
+  const result = await shop.run(`inventory apply ${file} --yes --json`);
+  expect(result).toMatchObject({ code: 0, sent: ['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":20}'] });
+  const { counts, rows } = JSON.parse(result.stdout);
+  expect(counts).toMatchObject({ applied: 1, notEdited: 23, unchanged: 0, conflict: 0 });
+  expect(rows).toHaveLength(24);
+  expect(result.stderr).toContain('1 change, 23 not edited.');
+  const [run] = await shop.json('history list --json');
+  expect(run.counts).toMatchObject({ applied: 1, notEdited: 23 });
+});
+
+test('reports only changed rows with --changed', async ({ shop }) => {
+  const csv = 'petId,quantity,expected\n4,20,\n1,12,\n6,14,14\n777,1,\n';
+  const { report } = await apply(shop, csv, ['--changed', '--skip-unknown']);
+  expect(report.rows).toEqual([{ line: 2, petId: 4, before: 39, after: 20, result: 'applied' }]);
+});
+
+test('counts only the rows to write as planned in a dry run', async ({ shop }) => {
+  const { report, code } = await apply(shop, 'petId,quantity,expected\n4,50,\n5,9,77\n6,14,\n', ['--dry-run']);
+  expect([code, report.run, report.dryRun]).toEqual([8, null, true]);
+  expect(report.counts).toMatchObject({ planned: 1, conflict: 1, unchanged: 1, applied: 0 });
+  const written = await apply(shop, 'petId,quantity\n4,50\n');
+  expect(written.report.counts).toMatchObject({ planned: 0, applied: 1 });
+  const [listed] = await shop.json('history list --json');
+  expect(Object.keys(listed.counts)).toEqual([...Object.keys(written.report.counts), 'pending']);
+});
+
+test('prints the run in each line of NDJSON', async ({ shop }) => {
+  const { report } = await apply(shop, 'petId,quantity\n4,50\n5,9\n');
+  const shown = jsonLines((await shop.exits('history show latest -o ndjson', 0)).stdout);
+  expect(shown.map(({ run, petId }) => [run, petId])).toEqual([4, 5].map((petId) => [report.run, petId]));
+  const file = changeFile(shop, 'petId,quantity\n4,51\n5,10\n');
+  const applied = jsonLines((await shop.exits(['inventory', 'apply', file, '--yes', '-o', 'ndjson'], 0)).stdout);
+  const latest = await shop.json('history show latest --json');
+  expect(applied.map(({ run }) => run)).toEqual([latest.run, latest.run]);
+  expect(latest.rows[0].run).toBeUndefined();
 });

@@ -184,3 +184,16 @@ test('shows what set would write with --dry-run, whatever the guards of bulk run
   });
   await shop.exits('inventory adjust 777 +1 --dry-run', 9, 'There is no pet 777 in staging');
 });
+
+test('set reads and prints the previous stock on a terminal, unless the setting read-first says otherwise', async ({
+  shop,
+}) => {
+  const { sent, stdout, stderr } = await shop.run('inventory set 4 12', { terminal: 100, env: { NO_COLOR: '1' } });
+  expect(sent).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
+  expect(stdout).toMatch(/Before +After[^\n]*\n.*39.*12/);
+  expect(stderr).toMatch(/Undo: petstock undo \w{4}\n/);
+  await shop.run('config set read-first never');
+  expect((await shop.run('inventory set 4 12', { terminal: 100 })).sent).toHaveLength(1);
+  await shop.run('config set read-first always');
+  expect((await shop.run('inventory set 4 12')).sent).toHaveLength(2);
+});
