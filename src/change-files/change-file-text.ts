@@ -1,6 +1,6 @@
 import type { Change } from '../inventory/change.ts';
 import { fieldOf, type Quantity, type ReadOnlyField, readOnlyFields } from '../inventory/item-fields.ts';
-import { guarded } from '../output/delimited.ts';
+import { csvQuoting, guarded } from '../output/delimited.ts';
 import { type Batches, chunksOf, headed } from '../output/view.ts';
 
 /** One row of an export. Undefined values are left blank. */
@@ -46,13 +46,10 @@ export async function* changeFileText(
   const { spreadsheet = false, raw = false, deltas = false, names = false, delimiter = ',' } = options;
   const readOnly = readOnlyColumns(names);
   const columns = ['petId', ...readOnly, 'expected', 'quantity', ...(deltas ? ['delta'] : []), 'reason', 'ref'];
-  // Quotes, line breaks and the delimiter need quotes by RFC 4180. White space at either end needs quotes, too, because
-  // some readers trim unquoted text.
-  const needsQuotes = new RegExp(String.raw`["\r\n${delimiter}]|^\s|\s$`);
+  const quote = csvQuoting(delimiter);
   const cell = (text = ''): string => {
     // `readChanges` removes one apostrophe, so a text that begins with one is guarded in any case.
-    const written = raw && !text.startsWith("'") ? text : guarded(text);
-    return needsQuotes.test(written) ? `"${written.replaceAll('"', '""')}"` : written;
+    return quote(raw && !text.startsWith("'") ? text : guarded(text));
   };
   const head = `${spreadsheet ? '\ufeff' : ''}${columns.join(delimiter)}\n`;
   const lines = chunksOf(batches, (row) => {

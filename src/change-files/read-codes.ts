@@ -1,26 +1,28 @@
 import { articleOf, type BarCodes, isArticleNumber } from '../inventory/bar-codes.ts';
 import { codeProblem, codeText } from '../inventory/count/scan-line.ts';
 import { grouped, parseQuantity } from '../inventory/items.ts';
-import { guarded, unguarded } from '../output/delimited.ts';
+import { csvQuoting, guarded, unguarded } from '../output/delimited.ts';
 import { type Parsed, problem, quoted } from '../shared/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
 import { type CsvRecord, csvRecords } from './csv-records.ts';
-import { fieldNamed } from './field-names.ts';
-import { type FileProblems, ProblemList, withinFile } from './problems.ts';
+import { broken, type FileProblems, ProblemList, withinFile } from './problems.ts';
 import { readText } from './text.ts';
 
 export type CodesFile =
   | { readonly ok: true; readonly codes: BarCodes; readonly layout: CodesLayout; readonly ignored: readonly string[] }
   | ({ readonly ok: false } & FileProblems);
 
-/** The indexes of columns; -1 for a column that the file does not have. */
-interface CodeColumns {
-  readonly code: number;
-  readonly petId: number;
-  readonly name: number;
-  readonly low: number;
-  readonly units: number;
-}
+/** How the header line may spell the columns, with a space for `_` and `-`. */
+const spellings = {
+  code: /^(?:bar ?)?code$/i,
+  petId: /^(?:pet ?)?id$/i,
+  name: /^(?:pet ?)?name$/i,
+  low: /^low(?: ?stock)?$/i,
+  units: /^units$/i,
+};
+type CodeColumn = keyof typeof spellings;
+/** The indexes of the columns; -1 for a column that the file does not have. */
+type CodeColumns = Readonly<Record<CodeColumn, number>>;
 
 /** The format of lines to append to the file. */
 export interface CodesLayout {
@@ -55,48 +57,51 @@ export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<Code
     lines: new Map(),
     articles: new Map(),
   };
-  let columns: CodeColumns | 'awaited' | 'useless' = 'awaited';
+  let columns: CodeColumns | undefined;
   let [width, delimiter, isEnded] = [0, ',', true];
   let ignored: readonly string[] = [];
   const { text, fault } = await readText(source);
   withinFile(problems, () => {
-    for (const record of csvRecords(text, { knows: (name) => fieldNamed(name) !== undefined })) {
+    for (const record of csvRecords(text, { knows: (name) => columnNamed(name) !== undefined })) {
       isEnded = record.ended;
       if (record.cells.every((cell) => cell.trim() === '')) continue;
-      if (columns === 'awaited') {
-        columns = readHeader(record, problems) ?? 'useless';
+      if (columns === undefined) {
+        columns = findColumns(record.cells);
+        if (columns.code < 0 || columns.petId < 0) broken(record.line, noCodes);
         [width, delimiter] = [record.cells.length, record.delimiter];
-        ignored = typeof columns === 'string' ? [] : unknownColumns(record.cells, columns);
-      } else if (columns !== 'useless') readCode(record, columns, codes, problems);
+        ignored = record.cells.filter((cell) => cell.trim() !== '' && columnNamed(cell) === undefined);
+      } else readCode(record, columns, codes, problems);
     }
   });
   if (fault !== undefined) problems.add(fault);
-  if (columns === 'awaited' && problems.total === 0) problems.add({ line: 1, message: 'the file is empty' });
+  if (columns === undefined && problems.total === 0) problems.add({ line: 1, message: 'the file is empty' });
   const { lines: _, articles: __, ...found } = codes;
-  const layout = { columns: typeof columns === 'string' ? noColumns : columns, width, delimiter, isEnded };
+  const layout = { columns: columns ?? findColumns([]), width, delimiter, isEnded };
   return problems.or({ codes: found, layout, ignored });
 }
 
-const noColumns: CodeColumns = { code: -1, petId: -1, name: -1, low: -1, units: -1 };
+const noCodes =
+  'this is not a file of codes: the first line must name the columns code,petId and optionally name, low and units';
 
-/** Returns the names of the columns that mean nothing here. */
-function unknownColumns(cells: readonly string[], columns: CodeColumns): readonly string[] {
-  const known = new Set(Object.values(columns));
-  return cells.filter((cell, index) => !known.has(index) && cell.trim() !== '');
+function columnNamed(name: string): CodeColumn | undefined {
+  const words = name.trim().replace(/[_-]/g, ' ');
+  return (Object.keys(spellings) as CodeColumn[]).find((column) => spellings[column].test(words));
+}
+
+function findColumns(cells: readonly string[]): CodeColumns {
+  const named = cells.map(columnNamed);
+  const [code, petId, name] = [named.indexOf('code'), named.indexOf('petId'), named.indexOf('name')];
+  return { code, petId, name, low: named.indexOf('low'), units: named.indexOf('units') };
 }
 
 /** Returns the lines to append to a file for new codes. */
 export function codeLines({ columns, width, delimiter, isEnded }: CodesLayout, added: readonly NewCode[]): string {
+  const quote = csvQuoting(delimiter);
   const lines = added.map(({ code, petId, name = '' }) => {
     const cells = Array.from({ length: width }, () => '');
-    for (const [at, text] of [
-      [columns.code, guarded(code)],
-      [columns.petId, `${petId}`],
-      [columns.name, guarded(name)],
-    ] as const) {
-      if (at >= 0)
-        cells[at] = /["\r\n]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
-    }
+    cells[columns.code] = quote(guarded(code));
+    cells[columns.petId] = `${petId}`;
+    if (columns.name >= 0) cells[columns.name] = quote(guarded(name));
     return `${cells.join(delimiter)}\n`;
   });
   return (isEnded ? '' : '\n') + lines.join('');
@@ -113,26 +118,23 @@ interface CodeLines {
 }
 
 function readCode({ cells, line }: CsvRecord, columns: CodeColumns, codes: CodeLines, problems: ProblemList) {
-  const cell = (column: keyof CodeColumns) => cells[columns[column]] ?? '';
+  const cell = (column: CodeColumn) => cells[columns[column]] ?? '';
   const code = readBarCode(cell('code'));
   const name = unguarded(cell('name')).trim();
   const petId = readPetId(bareNumber(cell('petId')));
-  const low = readLow(bareNumber(cell('low')));
-  const units = readUnits(bareNumber(cell('units')));
-  const unusable = code === '' && (name !== '' || low.ok) ? undefined : codeProblem(code);
-  const faults = [
-    ['petId', petId.ok ? '' : petId.problem],
-    ['code', unusable ?? ''],
-    ['low', low.ok ? '' : low.problem],
-    ['units', units.ok ? '' : units.problem],
-  ] as const;
-  for (const [column, message] of faults) if (message !== '') problems.add({ line, column, message });
+  const low = optional(cell('low'), readLow);
+  const units = optional(cell('units'), readUnits);
+  const unusable = code === '' && (name !== '' || low?.ok) ? undefined : codeProblem(code);
+  for (const [column, value] of Object.entries({ petId, low, units })) {
+    if (value !== undefined && !value.ok) problems.add({ line, column, message: value.problem });
+  }
+  if (unusable !== undefined) problems.add({ line, column: 'code', message: unusable });
   if (!petId.ok || unusable !== undefined) return;
   const { lows, names } = codes;
-  if (low.ok && !lows.has(petId.value)) lows.set(petId.value, low.value);
+  if (low?.ok && !lows.has(petId.value)) lows.set(petId.value, low.value);
   if (name !== '' && !names.has(petId.value)) names.set(petId.value, name);
   if (code === '') return;
-  if (units.ok) codes.units.set(code, units.value);
+  if (units?.ok) codes.units.set(code, units.value);
   addCode(code, petId.value, line, codes, problems);
 }
 
@@ -162,9 +164,13 @@ export function readBarCode(text: string): string {
   return codeText(bareNumber(text).replace(/^(\d+)\.0$/, '$1'));
 }
 
-/** Parses the units of a case. For a blank cell the problem is empty. */
+function optional(cell: string, parse: (text: string) => Parsed<number>): Parsed<number> | undefined {
+  const text = bareNumber(cell);
+  return text === '' ? undefined : parse(text);
+}
+
+/** Parses the units of a case. */
 function readUnits(text: string): Parsed<number> {
-  if (text === '') return problem('');
   const units = parseQuantity(text.replace(/^(\d+)\.0$/, '$1'));
   return units.ok && (units.value < 1 || units.value > maxUnits)
     ? problem(`${quoted(text)} is not the number of units of a case, from 1 to ${grouped(maxUnits)}`)
@@ -173,24 +179,8 @@ function readUnits(text: string): Parsed<number> {
 
 const maxUnits = 9999;
 
-/** Parses the stock at or below which a pet is low. For a blank cell the problem is empty. */
+/** Parses the stock at or below which a pet is low. */
 function readLow(text: string): Parsed<number> {
-  if (text === '') return problem('');
   const low = parseQuantity(text);
   return low.ok && low.value < 0 ? problem(`${quoted(text)} is below zero`) : low;
-}
-
-function readHeader({ cells, line }: CsvRecord, problems: ProblemList): CodeColumns | undefined {
-  const code = cells.findIndex((cell) => /^(?:bar ?)?code$/i.test(cell.trim().replace(/[_-]/g, ' ')));
-  const petId = cells.findIndex((cell) => fieldNamed(cell) === 'petId');
-  const name = cells.findIndex((cell) => /^(?:pet ?)?name$/i.test(cell.trim().replace(/[_-]/g, ' ')));
-  const low = cells.findIndex((cell) => /^low(?: ?stock)?$/i.test(cell.trim().replace(/[_-]/g, ' ')));
-  const units = cells.findIndex((cell) => /^units$/i.test(cell.trim()));
-  if (code !== -1 && petId !== -1) return { code, petId, name, low, units };
-  problems.add({
-    line,
-    message:
-      'this is not a file of codes: the first line must name the columns code,petId and optionally name, low and units',
-  });
-  return undefined;
 }

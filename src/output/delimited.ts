@@ -75,9 +75,16 @@ export function unguarded(text: string): string {
   return text.startsWith("'") && formula.test(text) ? text.slice(1) : text;
 }
 
-function csvText(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+/**
+ * Returns a function that puts a text in quotes if RFC 4180 demands it, or if it has white space at an end, which some
+ * readers remove.
+ */
+export function csvQuoting(delimiter: string): (text: string) => string {
+  const needsQuotes = new RegExp(`["\\r\\n\\${delimiter}]|^\\s|\\s$`);
+  return (text) => (needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 }
+
+const csvText = csvQuoting(',');
 
 /** Escapes tabs, line ends and backslashes, as JSON does. Most text has none, and a test is faster than a replacement. */
 function tsvText(text: string): string {

@@ -104,7 +104,7 @@ describe('csv', () => {
     ['', ''],
     ['a,b', '"a,b"'],
     ['say "no"', '"say ""no"""'],
-    [' x\t', ' x\t'],
+    [' x\t', '" x\t"'],
     [null, ''],
     [false, 'false'],
   ])('writes %j as %j in CSV', async (value, text) => {
