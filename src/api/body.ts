@@ -8,7 +8,7 @@ const KiB = 1024;
  * items are limited.
  */
 export const maxBodyBytes = {
-  /** One item, or the body of an error. An item of a list is measured in characters. */
+  /** One item that was asked for alone, or the body of an error. */
   item: 1024 * KiB,
   /** Any other body that is held as a whole, and any body that `Client.request` returns. */
   payload: 16 * 1024 * KiB,

@@ -63,7 +63,7 @@ async function measured(...args: Parameters<typeof run>) {
 }
 
 describe('a response without end', () => {
-  const item = (number: number) => `Item ${number} of the response to GET /inventory exceeds the maximum of 1 MiB`;
+  const item = (number: number) => `Item ${number} of the response to GET /inventory exceeds the maximum of 16 MiB`;
 
   test.each([
     ['orders list', '["', 'The response to GET /store/orders exceeds the maximum of 16 MiB'],
