@@ -46,6 +46,12 @@ test.each<[string, string, object]>([
   ['a level that is not a number', '007,8,,x', { ok: false, problems: [{ line: 2, column: 'low' }] }],
   ['a row of blanks', ' , ,\t,', { ok: true, codes: { pets: new Map() } }],
   ['a code that a spreadsheet rounded, beside a name', '4E+12,8,Mia,', { ok: false, problems: [{ column: 'code' }] }],
+  [
+    'an article of two pets in two spellings',
+    '012345678905,8,,\n0012345678905,9,,',
+    { ok: false, total: 1, problems: [{ line: 3, column: 'code' }] },
+  ],
+  ['an article of one pet in two spellings', '012345678905,8,,\n0012345678905,8,,', { ok: true }],
   ['a pet id of letters', '007,9,,\n007,x,,', { ok: false, total: 1, problems: [{ line: 3, column: 'petId' }] }],
 ])('reads or refuses %s in a codes file', async (_, rows, expected) => {
   expect(await read(`Barcode,petId,PetName,LowStock\n${rows}\n`)).toMatchObject(expected);
