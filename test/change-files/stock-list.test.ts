@@ -12,6 +12,7 @@ async function readList(content: string) {
 
 test.each([
   ['with other names and columns', 'Status,id,Expected on,Qty\n sold ,4,red,12\n,5,,-1\n'],
+  ['that is an export with a blank quantity', 'petId,status,expected,quantity\n4,sold,12,\n5,,7,-1\n'],
   ['without a header line', '4\t12\tsold\n5\t-1\t\n'],
   ['as JSON', '[{"petId":4,"quantity":12,"status":"sold"},{"petId":5,"quantity":-1}]'],
 ])('reads a stock list %s', async (_, content) => {
