@@ -50,12 +50,8 @@ export interface NewCode {
 export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<CodesFile> {
   const problems = new ProblemList();
   const codes: CodeLines = {
-    pets: new Map(),
-    names: new Map(),
-    lows: new Map(),
-    units: new Map(),
-    lines: new Map(),
-    articles: new Map(),
+    ...{ pets: new Map(), articles: new Map(), names: new Map(), lows: new Map(), units: new Map() },
+    ...{ lines: new Map(), unclear: new Set() },
   };
   let columns: CodeColumns | undefined;
   let [width, delimiter, isEnded] = [0, ',', true];
@@ -75,7 +71,8 @@ export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<Code
   });
   if (fault !== undefined) problems.add(fault);
   if (columns === undefined && problems.total === 0) problems.add({ line: 1, message: 'the file is empty' });
-  const { lines: _, articles: __, ...found } = codes;
+  const { lines: _, unclear, ...found } = codes;
+  for (const article of unclear) codes.articles.delete(article);
   const layout = { columns: columns ?? findColumns([]), width, delimiter, isEnded };
   return problems.or({ codes: found, layout, ignored });
 }
@@ -112,9 +109,11 @@ interface CodeLines {
   readonly names: Map<bigint, string>;
   readonly lows: Map<bigint, number>;
   readonly units: Map<string, number>;
+  /** The line of each code. */
   readonly lines: Map<string, number>;
-  /** The code of each article (see `articleOf`) that certainly is one. */
   readonly articles: Map<string, string>;
+  /** The articles that may mean several pets. */
+  readonly unclear: Set<string>;
 }
 
 function readCode({ cells, line }: CsvRecord, columns: CodeColumns, codes: CodeLines, problems: ProblemList) {
@@ -138,21 +137,23 @@ function readCode({ cells, line }: CsvRecord, columns: CodeColumns, codes: CodeL
   addCode(code, petId.value, line, codes, problems);
 }
 
-/** Adds a code, unless it or another spelling of the same article already means another pet. */
+/** Adds a code. It is a fault if it, or certainly another spelling of the same article, already means another pet. */
 function addCode(
   code: string,
   petId: bigint,
   line: number,
-  { pets, lines, articles }: CodeLines,
+  { pets, lines, articles, unclear }: CodeLines,
   problems: ProblemList,
 ) {
-  const article = isArticleNumber(code) ? articleOf(code) : undefined;
+  const article = articleOf(code);
   const same = pets.has(code) ? code : article === undefined ? undefined : articles.get(article);
   const other = same === undefined ? undefined : pets.get(same);
   if (same !== undefined && other !== petId) {
-    const spelled = same === code ? '' : ` as ${quoted(same)}`;
-    const message = `the code ${quoted(code)} is already on line ${lines.get(same)}${spelled}, for pet ${other}`;
-    problems.add({ line, column: 'code', message });
+    if (same === code || (isArticleNumber(code) && isArticleNumber(same))) {
+      const spelled = same === code ? '' : ` as ${quoted(same)}`;
+      const message = `the code ${quoted(code)} is already on line ${lines.get(same)}${spelled}, for pet ${other}`;
+      problems.add({ line, column: 'code', message });
+    } else if (article !== undefined) unclear.add(article);
   }
   pets.set(code, petId);
   lines.set(code, line);

@@ -7,6 +7,8 @@ export interface PetNames {
 
 export interface BarCodes {
   readonly pets: ReadonlyMap<string, bigint>;
+  /** The codes by `articleOf`, without articles that mean several pets. */
+  readonly articles: ReadonlyMap<string, string>;
   readonly names: ReadonlyMap<bigint, string>;
   /** The stock at or below which a pet is low, for pets with their own level. */
   readonly lows: ReadonlyMap<bigint, number>;
@@ -14,7 +16,9 @@ export interface BarCodes {
   readonly units: ReadonlyMap<string, number>;
 }
 
-export const noBarCodes: BarCodes = { pets: new Map(), names: new Map(), lows: new Map(), units: new Map() };
+export const noBarCodes: BarCodes = {
+  ...{ pets: new Map(), articles: new Map(), names: new Map(), lows: new Map(), units: new Map() },
+};
 
 /** Returns the pet that a text means, as a bar code of the store or otherwise as a pet id. */
 export function petOfText(codes: BarCodes, text: string): bigint | undefined {
@@ -36,7 +40,7 @@ export function knownCode(codes: BarCodes, text: string): string | undefined {
   const bare = withoutCodeKind(text) ?? text;
   if (codes.pets.has(bare)) return bare;
   const article = articleOf(text);
-  return article === undefined ? undefined : articlesOf(codes).get(article);
+  return article === undefined ? undefined : codes.articles.get(article);
 }
 
 /** Number of digits below which a code is a store's own, so that each of its zeros counts. */
@@ -73,24 +77,4 @@ export function hasCheckDigit(digits: string): boolean {
     .reverse()
     .reduce((all, digit, index) => all + digit * (index % 2 === 0 ? 1 : 3), 0);
   return sum % 10 === 0;
-}
-
-const knownArticles = new WeakMap<BarCodes, ReadonlyMap<string, string>>();
-
-/** Returns the codes by `articleOf`, without articles that mean several pets. They are kept for the next scan. */
-function articlesOf(codes: BarCodes): ReadonlyMap<string, string> {
-  const known = knownArticles.get(codes);
-  if (known !== undefined) return known;
-  const articles = new Map<string, string>();
-  const unclear = new Set<string>();
-  for (const [code, petId] of codes.pets) {
-    const article = articleOf(code);
-    if (article === undefined) continue;
-    const other = articles.get(article);
-    if (other !== undefined && codes.pets.get(other) !== petId) unclear.add(article);
-    articles.set(article, code);
-  }
-  for (const article of unclear) articles.delete(article);
-  knownArticles.set(codes, articles);
-  return articles;
 }

@@ -1,5 +1,7 @@
 import { type ChangeFile, readChanges } from '../../src/change-files/read-changes.ts';
+import { readCodes } from '../../src/change-files/read-codes.ts';
 import type { ReadOptions } from '../../src/change-files/read-rows.ts';
+import type { BarCodes } from '../../src/inventory/bar-codes.ts';
 
 /** The fields that a change may omit. */
 export const blank = { quantity: undefined, delta: undefined, expected: undefined, reason: undefined, ref: undefined };
@@ -11,6 +13,13 @@ export function read(content: string | Uint8Array, options: Partial<ReadOptions>
 
 export function readChunks(chunks: Iterable<Uint8Array>, options: Partial<ReadOptions> = {}): Promise<ChangeFile> {
   return readChanges(each(chunks), { name: undefined, format: undefined, ...options });
+}
+
+/** Reads the rows of a codes file with the columns code, petId, name, low and units. */
+export async function codesOf(...rows: readonly string[]): Promise<BarCodes> {
+  const file = await readCodes(each([Buffer.from(`code,petId,name,low,units\n${rows.join('\n')}`)]));
+  if (!file.ok) throw new Error(file.problems.map(({ message }) => message).join());
+  return file.codes;
 }
 
 /** Returns the faults as lines of text, such as `7 quantity: …`. */

@@ -1,15 +1,7 @@
 import { expect, test } from 'vitest';
-import {
-  articleOf,
-  type BarCodes,
-  hasCheckDigit,
-  knownCode,
-  noBarCodes,
-  petOfText,
-} from '../../src/inventory/bar-codes.ts';
+import { articleOf, hasCheckDigit, knownCode, petOfText } from '../../src/inventory/bar-codes.ts';
+import { codesOf } from '../change-files/reading.ts';
 import fc, { property } from '../support/properties.ts';
-
-const codesOf = (...pets: readonly (readonly [string, bigint])[]): BarCodes => ({ ...noBarCodes, pets: new Map(pets) });
 
 /** A GTIN of a single unit: 12 random digits and their check digit, as EAN-13. */
 const ean13 = fc.integer({ min: 10 ** 6, max: 10 ** 12 - 1 }).map((number) => {
@@ -36,8 +28,8 @@ const spelling = fc.constantFrom(...spellings);
 property(
   'finds the code of an article by each of its spellings',
   [ean13, spelling, spelling],
-  (ean, stored, scanned) => {
-    const codes = codesOf([stored(ean), 4n], ['X-1', 5n]);
+  async (ean, stored, scanned) => {
+    const codes = await codesOf(`${stored(ean)},4`, 'X-1,5');
     expect(petOfText(codes, scanned(ean))).toBe(4n);
   },
 );
@@ -45,9 +37,9 @@ property(
 property(
   'keeps two articles apart, however they are spelled',
   [ean13, ean13, spelling, spelling],
-  (one, other, stored, scanned) => {
+  async (one, other, stored, scanned) => {
     fc.pre(one.replace(/^0+/, '') !== other.replace(/^0+/, ''));
-    expect(knownCode(codesOf([stored(one), 4n]), scanned(other))).toBe(undefined);
+    expect(knownCode(await codesOf(`${stored(one)},4`), scanned(other))).toBe(undefined);
   },
 );
 
@@ -58,12 +50,12 @@ test.each([
   ['4006381333931', '14006381333938', false],
   ['AB-123456', '0AB-123456', false],
   ['0123456', ']A0123456', true],
-])('reads %s for %s: %s', (stored, scanned, isFound) => {
-  expect(knownCode(codesOf([stored, 4n]), scanned)).toBe(isFound ? stored : undefined);
+])('reads %s for %s: %s', async (stored, scanned, isFound) => {
+  expect(knownCode(await codesOf(`${stored},4`), scanned)).toBe(isFound ? stored : undefined);
 });
 
-test('prefers the same text, and takes no article that means two pets', () => {
-  const codes = codesOf(['0123456', 4n], ['123456', 5n]);
+test('prefers the same text, and takes no article that means two pets', async () => {
+  const codes = await codesOf('0123456,4', '123456,5');
   expect(['0123456', '123456', '00123456'].map((text) => petOfText(codes, text))).toEqual([4n, 5n, undefined]);
   expect(articleOf('12')).toBe(undefined);
 });

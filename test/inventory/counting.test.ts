@@ -1,19 +1,9 @@
 import { expect, test } from 'vitest';
-import { noBarCodes } from '../../src/inventory/bar-codes.ts';
 import { Counting } from '../../src/inventory/count/counting.ts';
+import { codesOf } from '../change-files/reading.ts';
 import fc, { property } from '../support/properties.ts';
 
-const codes = {
-  ...noBarCodes,
-  pets: new Map([
-    ['94046', 6n],
-    ['94047', 7n],
-    ['4006381333931', 4n],
-    ['case-6', 4n],
-  ]),
-  names: new Map([[6n, 'Guppy']]),
-  units: new Map([['case-6', 6]]),
-};
+const codes = await codesOf('94046,6,Guppy', '94047,7', '4006381333931,4', 'case-6,4,,,6');
 const pets = new Set(Array.from({ length: 30 }, (_, index) => BigInt(index)));
 
 /** Lines of a person at a terminal: scans, ids, quantities, mistakes, answers and other words. */

@@ -32,8 +32,8 @@ function secondsText(ms: number): string {
 
 /** A check that takes longer than this many milliseconds was probably delayed by the rate limit. */
 const maxPollMs = 1000;
-/** Maximum length of one sleep in milliseconds. Between two, petstock notices that the machine was suspended. */
-const maxSleep = 5000;
+/** Node's timers take at most 24 days, in milliseconds. */
+const longestSleep = 86_400_000;
 /** Maximum number of missing pets that a warning lists. */
 const maxNamed = 20;
 
@@ -221,7 +221,7 @@ class Watch {
         `--for leaves no time to find a change: the next check can't come sooner than ${wait} after the last one`,
       );
     }
-    await this.#sleepUntil(Math.min(this.#end, Math.max(soonest, this.#checkedAt + wanted)), soonest);
+    await this.#sleepUntil(Math.min(this.#end, Math.max(soonest, this.#checkedAt + wanted)));
     // One more check at the end finds the changes since the last one, if the limits allow it.
     return clock.monotonic() < this.#end || Math.max(soonest, await this.#opensAt()) <= this.#end;
   }
@@ -241,22 +241,10 @@ class Watch {
     return opensAt === undefined ? 0 : this.invocation.context.clock.monotonic() + opensAt - now;
   }
 
-  /**
-   * Sleeps until a time of the monotonic clock. If the wall clock shows that the machine was suspended for the rest of
-   * that time, sleeps only until `soonest`.
-   */
-  async #sleepUntil(until: number, soonest: number): Promise<void> {
+  async #sleepUntil(until: number): Promise<void> {
     const { clock } = this.invocation.context;
-    let [monotonic, wall] = [clock.monotonic(), clock.now()];
-    let suspended = 0;
-    for (;;) {
-      const left = until - monotonic;
-      const isDue = monotonic >= soonest && suspended >= left && suspended > maxSleep;
-      if (left <= 0 || isDue) return;
-      await clock.sleep(Math.min(left, maxSleep), this.options.ended);
-      const [nowMonotonic, nowWall] = [clock.monotonic(), clock.now()];
-      suspended += Math.max(0, nowWall - wall - (nowMonotonic - monotonic));
-      [monotonic, wall] = [nowMonotonic, nowWall];
+    for (let left = until - clock.monotonic(); left > 0; left = until - clock.monotonic()) {
+      await clock.sleep(Math.min(left, longestSleep), this.options.ended);
     }
   }
 

@@ -228,23 +228,6 @@ test('watch uses at most a tenth of the rate limit, and reports the slower inter
   expect((await free.run('inventory watch --interval 1 --for 86400 -q')).requests.length).toBeLessThanOrEqual(100);
 });
 
-test('watch checks once right after the machine wakes up', async ({ shop }) => {
-  const times: number[] = [];
-  let sleeps = 0;
-  const clock = {
-    ...shop.clock,
-    sleep: async (ms: number, signal?: AbortSignal) => {
-      await shop.clock.sleep(ms, signal);
-      sleeps += 1;
-      // Only the wall clock moves, by an hour.
-      if (sleeps === 5) shop.clock.step(3_600_000);
-    },
-  };
-  const onSent = () => times.push(shop.clock.monotonic());
-  await shop.run('inventory watch --interval 60 --for 200', { clock, onSent });
-  expect(times.map((time) => (time - (times[0] ?? 0)) / 1000)).toEqual([0, 25, 85, 145, 200]);
-});
-
 test('watch refuses invalid options, and sends nothing', async ({ shop }) => {
   const wrong = ['--interval 0', '--interval x', '--interval 0.01', '--for -1', '--pet x', '--status gone', 'extra'];
   for (const words of wrong) await shop.refused(`inventory watch ${words}`);
