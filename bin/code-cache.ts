@@ -1,23 +1,31 @@
 import {
   closeSync,
-  constants,
   fstatSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
-  readSync,
   renameSync,
   rmSync,
-  type Stats,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { ownerOf } from '../src/settings/folders.ts';
+import { effectiveUser } from '../src/shared/private-files.ts';
 import { version } from '../src/shared/version.ts';
 import { cacheFolderOf } from './folders.ts';
+
+/** If the folder has this many files, of other commands and older versions, all are removed before one is written. */
+const maxFiles = 96;
+/** Maximum length of a file's name in characters, without the suffix of an unfinished file. */
+const maxName = 200;
+/**
+ * Maximum uptime, in seconds, of a process that writes a cache. V8 discards the code of functions that have not run for
+ * a while.
+ */
+const maxUptime = 10;
 
 /**
  * Loads a script of the build and the scripts that it requires, with the code that V8 compiled in an earlier run that
@@ -30,9 +38,11 @@ import { cacheFolderOf } from './folders.ts';
  * @param requireElse loads a module that is not a script in the folder of the build, or any script if there is no cache
  */
 export function loadCached<Module>(name: string, words: readonly string[], requireElse: NodeJS.Require): Module {
-  const cache = openCodeCache(words, process.env);
-  if (cache === undefined) return requireElse(name);
-  process.once('exit', (code) => code === 0 && cache.keep());
+  const folder = cacheFolder(process.env);
+  if (folder === undefined) return requireElse(name);
+  const node = [process.version, process.arch, process.execArgv.join(' '), process.env.NODE_OPTIONS ?? ''];
+  const cache = codeCacheIn(folder, [commandOf(words), version, ...node]);
+  process.once('exit', (code) => code === 0 && process.uptime() < maxUptime && cache.keep());
   const modules = new Map<string, { exports: unknown }>();
   const load = (wanted: string): unknown => {
     if (!/^\.\/\w+\.cjs$/.test(wanted)) return requireElse(wanted);
@@ -47,44 +57,15 @@ export function loadCached<Module>(name: string, words: readonly string[], requi
   return load(name) as Module;
 }
 
-/**
- * If the folder has this many files, the oldest are removed before new ones are written. Some belong to other versions,
- * or to commands that are no longer used.
- */
-const maxFiles = 48;
-/** Maximum length of a file's name in characters, without the suffix of an unfinished file. */
-const maxName = 200;
-/**
- * Maximum uptime, in seconds, of a process that writes a cache. V8 discards the code of functions that have not run for
- * a while.
- */
-const maxUptime = 10;
-
-/**
- * Returns V8's code cache of a command, in the cache folder; undefined if the cache is switched off, if there is no
- * home folder, or if the folder belongs to another user, as with sudo.
- * V8 hardly checks a cache and crashes on a damaged one, so `#read` checks each file.
- */
-function openCodeCache(words: readonly string[], env: NodeJS.ProcessEnv): CodeCache | undefined {
+/** Returns the folder of the caches; undefined without a home folder, and in that of another user, as with sudo. */
+function cacheFolder(env: NodeJS.ProcessEnv): string | undefined {
   if (env.PETSTOCK_NO_CACHE) return undefined;
   try {
     const folder = cacheFolderOf(env);
-    if (ownerOf(folder) !== (process.geteuid?.() ?? 0)) return undefined;
-    return new CodeCache(folder, [
-      commandOf(words),
-      ...[version, process.version, process.arch, process.execArgv.join(' '), env.NODE_OPTIONS ?? ''],
-    ]);
+    return ownerOf(folder) === (effectiveUser() ?? 0) ? folder : undefined;
   } catch {
-    // There is no home folder; everything works without a cache.
     return undefined;
   }
-}
-
-interface Compiled {
-  readonly script: Script;
-  readonly path: string;
-  readonly key: string;
-  readonly wasKept: boolean;
 }
 
 /**
@@ -97,125 +78,83 @@ function commandOf(words: readonly string[]): string {
   return [...named, ...words.filter((word) => word === '--help' || word === '-h')].join(' ');
 }
 
-/** Code that V8 has compiled, in the files of one folder. */
-export class CodeCache {
-  readonly #folder: string;
-  readonly #facts: readonly string[];
-  readonly #compiled: Compiled[] = [];
+/**
+ * Opens the cache in a folder. V8 hardly checks code and crashes on damaged code. So the folder has to be one that only
+ * this user can open, and a file counts only if it has the code twice and then its key. Comparing the copies saves a
+ * tenth of the CPU of `--help` beside a hash, for which Node would load its crypto.
+ * @param facts what the compiled code depends on, besides its source
+ */
+export function codeCacheIn(folder: string, facts: readonly string[]) {
+  const added: { readonly script: Script; readonly path: string; readonly key: string }[] = [];
+  return {
+    /** Compiles a script of the build. The scripts are ASCII, so they are read as latin1, which is faster. */
+    compile: (filename: string): Script => {
+      const file = openSync(filename, 'r');
+      try {
+        // A replaced script differs at least in its change time, even if an installer sets its modification time.
+        const { dev, ino, size, mtimeMs, ctimeMs } = fstatSync(file);
+        const key = [basename(filename), dev, ino, size, mtimeMs, ctimeMs, ...facts].join('\n');
+        // Files may share a name, so the key in the file decides.
+        const path = join(folder, key.replace(/[^\w.]+/g, '-').slice(0, maxName));
+        const cachedData = isPrivate(folder) ? read(path, key) : undefined;
+        // The wrapper that Node puts around a module. Node's own `wrap` would load its support for source maps.
+        const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`;
+        const script = new Script(source, { filename, ...(cachedData !== undefined && { cachedData }) });
+        if (script.cachedDataRejected !== false) added.push({ script, path, key });
+        return script;
+      } finally {
+        closeSync(file);
+      }
+    },
+    /**
+     * Writes the code of the scripts that did not come from the cache, in 10 to 20 ms, and never throws. It has only the
+     * functions that this run needed: `config list` as a table takes 8 % more CPU if the first run printed JSON.
+     */
+    keep: (): void => {
+      if (added.length === 0) return;
+      try {
+        mkdirSync(folder, { mode: 0o700, recursive: true });
+        if (!isPrivate(folder)) return;
+        const files = readdirSync(folder);
+        if (files.length >= maxFiles) for (const name of files) rmSync(join(folder, name), { force: true });
+        for (const { script, path, key } of added) write(path, key, script.createCachedData());
+      } catch {
+        // The disk may be full, or another process has removed a file. The next run compiles the scripts again.
+      }
+    },
+  };
+}
 
-  /** @param facts what the compiled code depends on, besides its source */
-  constructor(folder: string, facts: readonly string[]) {
-    this.#folder = folder;
-    this.#facts = facts;
-  }
-
-  /** Compiles a script of the build. The scripts are ASCII, so they are read as latin1, which is faster. */
-  compile(filename: string): Script {
-    const file = openSync(filename, 'r');
-    try {
-      // A replaced script differs at least in its change time, even if an installer sets its modification time.
-      const { dev, ino, size, mtimeMs, ctimeMs } = fstatSync(file);
-      const key = [basename(filename), dev, ino, size, mtimeMs, ctimeMs, ...this.#facts].join('\n');
-      // Files may share a name, so the key in the file decides.
-      const path = join(this.#folder, key.replace(/[^\w.]+/g, '-').slice(0, maxName));
-      const cachedData = this.#read(path, key);
-      // The wrapper that Node puts around a module. Node's own `wrap` would load its support for source maps.
-      const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`;
-      const script = new Script(source, { filename, ...(cachedData !== undefined && { cachedData }) });
-      const wasKept = cachedData !== undefined && script.cachedDataRejected === false;
-      this.#compiled.push({ script, path, key, wasKept });
-      return script;
-    } finally {
-      closeSync(file);
-    }
-  }
-
-  /**
-   * Returns the cached code for a key; undefined if there is none, or if the file is incomplete, belongs to another
-   * user, or is open to others. A file has the code twice and then the key: comparing the copies instead of computing
-   * a hash saves 16 M of the 147 M instructions of `--help` (Node 20), because Node's crypto is not loaded.
-   */
-  #read(path: string, key: string): Buffer | undefined {
-    let file: number | undefined;
-    try {
-      if (!isOurFolder(lstatSync(this.#folder))) return undefined;
-      file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-      const stats = fstatSync(file);
-      if (!stats.isFile() || !isOurs(stats)) return undefined;
-      const bytes = Buffer.allocUnsafeSlow(stats.size);
-      if (readSync(file, bytes) !== bytes.length) return undefined;
-      const end = bytes.length - Buffer.byteLength(key);
-      const code = bytes.subarray(0, end / 2);
-      const isWhole = code.equals(bytes.subarray(end / 2, end)) && bytes.toString('utf8', end) === key;
-      return isWhole ? code : undefined;
-    } catch {
-      return undefined;
-    } finally {
-      if (file !== undefined) closeSync(file);
-    }
-  }
-
-  /**
-   * Writes the compiled code of the scripts whose code did not come from the cache. Does nothing after `maxUptime`.
-   * Takes 10 to 20 ms and never throws. The cache has only the functions that the first run needed: `config list` as a
-   * table takes 8 % more CPU if the first run printed JSON.
-   * @param uptime how long this process has run, in seconds
-   */
-  keep(uptime = process.uptime()): void {
-    const due = this.#compiled.filter(({ wasKept }) => !wasKept);
-    if (due.length === 0 || uptime > maxUptime) return;
-    try {
-      this.#makeFolder();
-      for (const { script, path, key } of due) write(path, key, script.createCachedData());
-    } catch {
-      // The disk may be full, or another process has removed a file. The next run compiles the scripts again.
-    }
-  }
-
-  /**
-   * Creates the folder if it is missing. Replaces anything there that is not a folder of this user alone. If the folder
-   * is full, removes the oldest files.
-   */
-  #makeFolder(): void {
-    const folder = this.#folder;
-    const stats = lstatSync(folder, { throwIfNoEntry: false });
-    if (stats === undefined || !isOurFolder(stats)) {
-      rmSync(folder, { recursive: true, force: true });
-      mkdirSync(folder, { mode: 0o700, recursive: true });
-    }
-    const files = readdirSync(folder).map((name) => ({ path: join(folder, name), at: 0 }));
-    if (files.length < maxFiles) return;
-    for (const file of files) file.at = lstatSync(file.path).mtimeMs;
-    const oldest = files.sort((a, b) => b.at - a.at).slice(maxFiles - 1);
-    for (const { path } of oldest) rmSync(path, { recursive: true, force: true });
+/** Returns the code in a file; undefined if there is no file, or if it is not whole or has another key. */
+function read(path: string, key: string): Buffer | undefined {
+  try {
+    const bytes = readFileSync(path);
+    const end = bytes.length - Buffer.byteLength(key);
+    const code = bytes.subarray(0, end / 2);
+    const isWhole = code.equals(bytes.subarray(end / 2, end)) && bytes.toString('utf8', end) === key;
+    return isWhole ? code : undefined;
+  } catch {
+    return undefined;
   }
 }
 
 function write(path: string, key: string, code: Buffer): void {
-  const unfinished = join(dirname(path), `${basename(path)}.${process.pid}.new`);
-  const file = openSync(unfinished, 'wx', 0o600);
+  const unfinished = `${path}.${process.pid}.new`;
   try {
-    for (const part of [code, code, Buffer.from(key)]) {
-      if (writeSync(file, part) !== part.length) throw new Error('the disk is full');
-    }
+    writeFileSync(unfinished, Buffer.concat([code, code, Buffer.from(key)]), { flag: 'wx', mode: 0o600 });
     renameSync(unfinished, path);
   } catch (error) {
     rmSync(unfinished, { force: true });
     throw error;
-  } finally {
-    closeSync(file);
   }
 }
 
-function isOurFolder(stats: Stats): boolean {
-  return stats.isDirectory() && isOurs(stats);
-}
-
 /**
- * Reports whether a file or folder belongs to this user and is closed to others. Always true on Windows: Node reports
- * neither owner nor mode there, and the system protects the folders of a user.
+ * Reports whether only this user can open a folder. On Windows, where Node reports neither owner nor mode, the system
+ * protects the folders of a user.
  */
-function isOurs(stats: Stats): boolean {
-  const user = process.geteuid?.();
-  return user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0);
+function isPrivate(folder: string): boolean {
+  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  const user = effectiveUser();
+  return stats?.isDirectory() === true && (user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0));
 }
