@@ -1,5 +1,5 @@
 import { withServiceMessage } from '../api/failures.ts';
-import { type Permit, releaseAll } from '../rate-limit/permits.ts';
+import { releaseAll } from '../rate-limit/permits.ts';
 import { waitBeforeRetry } from '../rate-limit/waits.ts';
 import { TimeBudget } from '../shared/clock.ts';
 import {
@@ -48,7 +48,9 @@ interface TurnEnd {
   /** Set if the limit admitted nothing: when to ask again. */
   readonly retry?: { readonly at: number | undefined };
   /** A failure that may pass. */
-  readonly failure?: { readonly error: unknown; readonly petId?: bigint; readonly count: number };
+  readonly failure?: { readonly error: unknown; readonly petId?: bigint; readonly count: number } | undefined;
+  /** Whether a row that was sent did not succeed. */
+  readonly hasFailed?: boolean;
 }
 
 class Writer {
@@ -85,8 +87,8 @@ class Writer {
       const { rows, wait } = this.#planner.next();
       if (rows.length === 0 && wait === undefined) return;
       const settledBefore = this.#settled;
-      const end = rows.length === 0 ? await this.#waitForOthers(wait) : await this.#takeTurnAndWrite(rows, true);
-      if (this.#options.failFast && this.#planner.hasFailed) return;
+      const end = rows.length === 0 ? await this.#waitForOthers(wait) : await this.#takeTurnAndWrite(rows);
+      if (this.#options.failFast && end.hasFailed) return;
       if (end.retry !== undefined) await limits.wait(end.retry.at, interrupted);
       if (end.failure === undefined) continue;
       failures = this.#settled > settledBefore ? 0 : failures + 1;
@@ -109,12 +111,12 @@ class Writer {
    * @returns whether it was read
    */
   async readBack(stoppedBy: unknown): Promise<boolean> {
-    const rows = this.#planner.keepUnknown();
+    const rows = this.#planner.endSending();
     const [row] = rows;
     if (row === undefined || !isReadable(stoppedBy) || this.#time.left <= 0) return false;
     void this.#context.onDelay(`Pet ${row.petId}: ${failureText(stoppedBy)}; reading the stock`);
     try {
-      await this.#takeTurnAndWrite(rows, false);
+      await this.#takeTurnAndWrite(rows);
       return true;
     } catch {
       // The run has ended for another reason, and its rows stay unknown.
@@ -137,16 +139,19 @@ class Writer {
     return isTooLong ? withServiceMessage(this.#refusal, error) : error;
   }
 
-  /** @param sends whether rows may be sent; otherwise the stock is only read back */
-  async #takeTurnAndWrite(rows: readonly Row[], sends: boolean): Promise<TurnEnd> {
+  async #takeTurnAndWrite(rows: readonly Row[]): Promise<TurnEnd> {
     try {
       this.#planner.beginTurn();
       if (this.#readsOutside && rows.some((row) => this.#planner.needsRead(row))) {
-        await this.#readOutside(rows);
+        // The next transaction checks what others have written since.
+        const { run, service } = this.#run;
+        const reader = { ...this.#context, onItem: this.#options.single?.onItem, service };
+        const pets = new Set(rows.map(({ petId }) => petId));
+        this.#planner.takeStock(await readStock(reader, pets, { run, time: this.#time }));
       }
       const turn = await this.#takeTurn();
       if (turn === undefined) return {};
-      const end = await this.#write(rows, turn, sends);
+      const end = await this.#write(rows, turn);
       if (end.retry === undefined) this.#planner.noteAdmitted();
       return end;
     } catch (error) {
@@ -197,9 +202,9 @@ class Writer {
   }
 
   /** The whole path of a write: plan, intent, request, outcome. */
-  async #write(rows: readonly Row[], turn: Turn, sends: boolean): Promise<TurnEnd> {
+  async #write(rows: readonly Row[], turn: Turn): Promise<TurnEnd> {
     const { suspension, clock } = this.#context;
-    const permits: Permit[] = [];
+    let plan: TurnPlan | undefined;
     let isOver = false;
     const endTurn = async () => {
       isOver = true;
@@ -212,29 +217,29 @@ class Writer {
       if (this.#run.lock.isLost) return {};
       // 1. Who else writes these pets, and how many requests may be sent? If no stock is needed, record the intents.
       const isDurable = !rows.every((row) => this.#planner.needsRead(row));
-      let plan = await this.#transact(turn, was, this.#planner.questions(rows), isDurable, (answers, moment) =>
-        this.#planner.plan(rows, answers, moment, permits, sends),
+      plan = await this.#transact(turn, was, this.#planner.questions(rows), isDurable, (answers, moment) =>
+        this.#planner.plan(rows, answers, moment),
       );
       if (plan.retry !== undefined) return { retry: plan.retry };
       // 2. If a stock is needed, read it now, and only then record the intents.
       if (plan.reads) {
-        const end = await this.#readInTurn(plan, permits.shift());
+        const end = await this.#readInTurn(plan);
         if (end !== undefined) return end;
         if (isOver) return {};
-        const { rows: free } = plan;
         const read = plan;
-        plan = await this.#transact(turn, was, this.#planner.questionsAfterRead(free), true, (answers, moment) =>
-          this.#planner.planAfterRead(read, answers, moment, permits, sends),
+        plan = await this.#transact(turn, was, this.#planner.questionsAfterRead(read.rows), true, (answers, moment) =>
+          this.#planner.planAfterRead(read, answers, moment),
         );
       }
       // 3. Send. What is late is awaited without the turn.
-      const sending = sendRows(plan.rows, permits, {
+      const { rows: sendable, permits, moment } = plan;
+      const sending = sendRows(sendable, permits, {
         ...this.#context,
         ...this.#options,
         signal: this.#context.interrupted,
         timeout: this.#time.limit(this.#context.timeout),
         onItem: this.#options.single?.onItem,
-        sendBy: plan.moment.at + sendFor,
+        sendBy: moment.at + sendFor,
         isOver: () => isOver || turn.isLost,
       });
       const began = clock.monotonic();
@@ -244,19 +249,22 @@ class Writer {
         await endTurn();
       }
       const sent = await this.#time.spend(() => sending.done, began);
-      this.#planner.resize(plan.rows.length, clock.monotonic() - began);
+      this.#planner.resize(sendable.length, clock.monotonic() - began);
       // 4. Record the outcomes.
-      this.#planner.note(plan.rows, sent, was, plan.moment);
+      this.#planner.note(sendable, sent, was, moment);
       this.#rejection ??= sent.rejection;
       this.#refusal = sent.refusal;
       await releaseAll(permits);
-      await this.#record(plan.rows, isOver ? undefined : turn);
+      await this.#record(sendable, isOver ? undefined : turn);
       if (sent.stoppedBy !== undefined) throw sent.stoppedBy;
       const { failure, failures: count } = sent;
-      return failure === undefined ? {} : { failure: { ...failure, petId: failure.row.petId, count } };
+      return {
+        hasFailed: sendable.some(({ result }) => !['applied', 'unchanged', 'pending'].includes(result)),
+        failure: failure && { ...failure, petId: failure.row.petId, count },
+      };
     } finally {
       removeEnd();
-      await releaseAll(permits);
+      await releaseAll(plan?.permits ?? []);
       await turn.release();
     }
   }
@@ -291,7 +299,7 @@ class Writer {
   }
 
   /** Step 2: reads the stock. @returns how the turn ends if that failed and another attempt may succeed */
-  async #readInTurn(plan: TurnPlan, permit: Permit | undefined): Promise<TurnEnd | undefined> {
+  async #readInTurn({ permits, moment, last, older }: TurnPlan): Promise<TurnEnd | undefined> {
     const { limits, timeout, clock } = this.#context;
     const { single } = this.#options;
     await limits.refresh();
@@ -299,37 +307,22 @@ class Writer {
     const began = clock.monotonic();
     try {
       const pets = new Set(this.#planner.open.map(({ petId }) => petId));
-      const options = { permit, once: true, timeout: bound };
+      const options = { permit: permits.shift(), once: true, timeout: bound };
       const quantities = await this.#time.spend(() =>
         readQuantities({ ...this.#context, onItem: single?.onItem }, pets, options, single === undefined),
       );
-      const { last, older } = plan;
-      this.#planner.takeStock({ quantities, at: plan.moment.at, last, older });
+      this.#planner.takeStock({ quantities, at: moment.at, last, older });
       return undefined;
     } catch (error) {
       if (clock.monotonic() - began >= bound && bound === maxReadInTurn) this.#readsOutside = true;
-      return this.#endOfRead(error);
+      const isRefused = error instanceof RateLimitedError && error.status !== undefined;
+      if (isRefused) this.#refusal = error;
+      if (limits.hasRecords) await limits.save();
+      if (isRefused) return {};
+      const mayPass = error instanceof UnavailableError && !(error instanceof NonRetryableError);
+      if (!mayPass) throw error;
+      return { failure: { error, count: 1 } };
     }
-  }
-
-  /** Reads the stock without the turn. The next transaction checks what others have written since. */
-  async #readOutside(rows: readonly Row[]): Promise<void> {
-    const { run, service } = this.#run;
-    const pets = new Set(rows.map(({ petId }) => petId));
-    const reader = { ...this.#context, onItem: this.#options.single?.onItem, service };
-    this.#planner.takeStock(await readStock(reader, pets, { run, time: this.#time }));
-  }
-
-  /** @throws a failure that will not pass */
-  async #endOfRead(error: unknown): Promise<TurnEnd> {
-    const { limits } = this.#context;
-    const isRefused = error instanceof RateLimitedError && error.status !== undefined;
-    if (isRefused) this.#refusal = error;
-    if (limits.hasRecords) await limits.save();
-    if (isRefused) return {};
-    const mayPass = error instanceof UnavailableError && !(error instanceof NonRetryableError);
-    if (!mayPass) throw error;
-    return { failure: { error, count: 1 } };
   }
 
   #noteSettled(row: Row): void {

@@ -6,7 +6,7 @@ import type { Clock } from '../shared/clock.ts';
 import { ConflictError, FailureError, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { sentence } from '../shared/parsed.ts';
 import { countersOf, inFlightElsewhere, lastIntent, lastWriteOf, lastWritten, otherWriteOf } from '../state/intents.ts';
-import type { LastWrite } from '../state/open-run.ts';
+import type { LastWrite, OtherWrite } from '../state/open-run.ts';
 import type { Store } from '../state/state-store.ts';
 import { isLagging, isRecent, outdatedText } from './rows.ts';
 
@@ -141,11 +141,16 @@ async function underWay(
   // In this order: an intent between the two has a higher number than the last.
   const { answers, moment } = await state.ask([lastIntent(service), inFlightElsewhere({ service, run })]);
   const { last } = countersOf(answers[0]);
+  const others = (answers[1] ?? []).map(otherWriteOf);
+  const inFlight = others.filter(({ inFlightUntil = 0 }) => inFlightUntil > moment.now);
+  return { last, older: olderBecauseOf(inFlight, last) };
+}
+
+/** @param inFlight the writes whose requests may be under way */
+export function olderBecauseOf(inFlight: readonly OtherWrite[], last: number): Stock['older'] {
   const older = new Map<bigint, number>();
-  for (const { petId, intent, inFlightUntil = 0 } of (answers[1] ?? []).map(otherWriteOf)) {
-    if (inFlightUntil > moment.now) older.set(petId, Math.min(intent - 1, older.get(petId) ?? last));
-  }
-  return { last, older };
+  for (const { petId, intent } of inFlight) older.set(petId, Math.min(intent - 1, older.get(petId) ?? last));
+  return older;
 }
 
 /** Returns the recent write of a pet that a replica does not show yet. */

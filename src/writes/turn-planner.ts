@@ -15,7 +15,7 @@ import type { Decided, Moment } from '../state/state-store.ts';
 import type { Answers, Statement } from '../state/statements.ts';
 import { groupByPet, isRecent, laterWrites, type Step, stepOf } from './rows.ts';
 import type { Sent } from './send-rows.ts';
-import { lagPause, type Stock } from './stock.ts';
+import { lagPause, olderBecauseOf, type Stock } from './stock.ts';
 import type { ExecuteOptions, WriteContext } from './write-context.ts';
 
 /** The most rows of one turn, and how long their requests should take, in milliseconds: others wait meanwhile. */
@@ -33,9 +33,11 @@ const maxPause = 5000;
 export interface TurnPlan {
   /** The rows to send; if the stock is to be read first, those to decide about. */
   readonly rows: readonly Row[];
+  /** For the requests, in their order. A read takes the first. */
+  readonly permits: Permit[];
   readonly reads: boolean;
   /** Set if the limit admitted nothing: when to ask again. */
-  readonly retry: { readonly at: number | undefined } | undefined;
+  readonly retry?: { readonly at: number | undefined } | undefined;
   readonly others: ReadonlyMap<bigint, readonly OtherWrite[]>;
   readonly older: Stock['older'];
   readonly last: number;
@@ -46,6 +48,20 @@ interface ToSend {
   readonly row: Row;
   readonly before: number | undefined;
   readonly after: number;
+}
+
+/** What this process has done with a row. */
+interface Tries {
+  /** How often it was sent. */
+  sends: number;
+  /** How often no answer came. */
+  losses: number;
+  /** The stock that was known when it was last sent, and that does not show this write. */
+  sentAfter: Stock | undefined;
+  /** When to look again at the row, by the monotonic clock. */
+  dueAt: number;
+  /** Whether its stock may have come from a replica that is behind, so that it is read a second time. */
+  isReadAgain: boolean;
 }
 
 /** Returns 1 if a row is sent with 0 although it was to leave something, otherwise 0. */
@@ -61,36 +77,31 @@ export class TurnPlanner {
   readonly #run: OpenRun;
   readonly #context: WriteContext;
   readonly #options: ExecuteOptions;
+  /** The rows that may still be sent, or decided about. */
   readonly #open: Set<Row>;
-  /** When to look again at a row, by the monotonic clock. */
-  readonly #later = new Map<Row, number>();
-  /** Rows that stay as they are. */
-  readonly left = new Set<Row>();
+  readonly #tries = new Map<Row, Tries>();
   /** Rows that were sent and certainly not carried out. */
   readonly unwritten = new Set<Row>();
-  /** How often each row was sent, and how often no answer came. */
-  readonly #sends = new Map<Row, number>();
-  readonly #losses = new Map<Row, number>();
-  /** How many more rows may be sent that bring a stock to 0, besides those in the plan. */
-  #zerosLeft: number;
-  /** Rows that were sent after the stock was read. */
-  readonly #sentSince = new Set<Row>();
-  /** Rows whose stock may have come from a replica that is behind. */
-  readonly #readAgain = new Set<Row>();
-  /** The stock that was last read. */
-  stock: Stock | undefined;
   /** Whether the outcome of a request was not known when it ended. */
   hasUnanswered = false;
-  /** A stock that was read before this is too old for a row without a delta, by the monotonic clock. */
-  #trustFrom = Number.NEGATIVE_INFINITY;
-  /** When a turn was last admitted, by the monotonic clock. */
-  #lastTurnAt: number;
+  /** How many more rows may be sent that bring a stock to 0, besides those in the plan. */
+  #zerosLeft: number;
+  /** The stock that was last read, and the one that was known when a row was last sent. */
+  #stock: Stock | undefined;
+  #sentAfter: Stock | undefined;
+  /** Whether a longer pause has passed since, so that a quantity may no longer rely on it. */
+  #isOutdated = false;
   /** Whether the limit has admitted only the read of a turn: the next turn relies on it, however old it is. */
-  #keepsStock = false;
-  /** Whether the stock was read again after a wait for the limit. If that admits one request at a time, once must do. */
+  #isKept = false;
+  /** Whether a stock was read again after a wait for the limit. If that admits one request at a time, once must do. */
   #hasReread: boolean;
+  /** When a turn has last used the stock, by the monotonic clock. */
+  #usedAt: number;
+  /** Whether rows may be sent; otherwise the stock is only read back. */
+  #maySend = true;
   /** How many rows the next turn may have. */
   #size: number;
+  /** Which run's requests are awaited, and until when, by the monotonic clock. */
   #busy: { readonly run: string; readonly until: number } | undefined;
   #toldUntil = 0;
 
@@ -100,50 +111,43 @@ export class TurnPlanner {
     this.#options = options;
     this.#zerosLeft = options.zerosLeft;
     this.#open = new Set(run.rows.filter(isOpen));
-    this.stock = options.stock;
-    this.#lastTurnAt = options.stock?.at ?? Number.NEGATIVE_INFINITY;
+    this.#stock = options.stock;
+    this.#usedAt = options.stock?.at ?? Number.NEGATIVE_INFINITY;
     this.#size = 2 * options.concurrency;
     this.#hasReread = options.stock !== undefined;
   }
 
   /** The rows that may still be sent, or decided about. */
   get open(): readonly Row[] {
-    return [...this.#open].filter((row) => this.#isOpen(row));
+    return [...this.#open].filter(isOpen);
   }
 
-  /** Leaves only rows of unknown outcome, and returns them. */
-  keepUnknown(): readonly Row[] {
-    const unknown = this.open.filter(({ result }) => result === 'unknown');
-    this.#open.clear();
-    for (const row of unknown) this.#open.add(row);
-    return unknown;
-  }
-
-  /** Whether a row that was sent did not succeed. */
-  get hasFailed(): boolean {
-    return [...this.#sends.keys()].some(({ result }) => !['applied', 'unchanged', 'pending'].includes(result));
+  /** Ends the sending: leaves only rows of unknown outcome, to be decided by the stock, and returns them. */
+  endSending(): readonly Row[] {
+    this.#maySend = false;
+    for (const row of this.#open) if (row.result !== 'unknown') this.#open.delete(row);
+    return [...this.#open];
   }
 
   /** The stock that was read after the last request; undefined if none was. */
   get stockSince(): Stock | undefined {
-    return this.#sentSince.size === 0 ? this.stock : undefined;
+    return this.#sentAfter === this.#stock ? undefined : this.#stock;
   }
 
   /** Takes over a stock that was read. */
   takeStock(stock: Stock): void {
-    this.stock = stock;
-    this.#sentSince.clear();
+    this.#stock = stock;
+    this.#isOutdated = false;
   }
 
   /** Notes that a turn begins. After a longer pause, rows without a delta no longer rely on an earlier stock. */
   beginTurn(): void {
-    const at = this.#context.clock.monotonic();
-    if (at - this.#lastTurnAt > maxPause) this.#trustFrom = at;
+    this.#isOutdated ||= this.#context.clock.monotonic() - this.#usedAt > maxPause;
   }
 
   /** Notes that the limit has admitted what a turn had to send. */
   noteAdmitted(): void {
-    this.#lastTurnAt = this.#context.clock.monotonic();
+    this.#usedAt = this.#context.clock.monotonic();
   }
 
   /** Makes the next turn as large as may be sent in time. */
@@ -188,9 +192,9 @@ export class TurnPlanner {
     const rows: Row[] = [];
     let earliest: number | undefined;
     for (const row of this.#open) {
-      if (!this.#isOpen(row)) this.#open.delete(row);
+      if (!isOpen(row)) this.#open.delete(row);
       else if (isChosen(row)) {
-        const due = this.#later.get(row) ?? at;
+        const due = this.#tries.get(row)?.dueAt ?? at;
         earliest = Math.min(earliest ?? due, due);
         if (due <= at && rows.push(row) === this.#size) break;
       }
@@ -198,8 +202,12 @@ export class TurnPlanner {
     return { rows, earliest };
   }
 
-  #isOpen(row: Row): boolean {
-    return isOpen(row) && !this.left.has(row);
+  #triesOf(row: Row): Tries {
+    const known = this.#tries.get(row);
+    if (known !== undefined) return known;
+    const tries = { sends: 0, losses: 0, sentAfter: undefined, dueAt: 0, isReadAgain: false };
+    this.#tries.set(row, tries);
+    return tries;
   }
 
   questions(rows: readonly Row[]): Statement[] {
@@ -218,7 +226,7 @@ export class TurnPlanner {
     const known = rows.flatMap(({ result, basis, intent }) =>
       result === 'pending' ? (basis ?? (isResumed ? began : [])) : (intent ?? 0),
     );
-    return Math.min(this.stock?.last ?? Number.MAX_SAFE_INTEGER, ...known);
+    return Math.min(this.#stock?.last ?? Number.MAX_SAFE_INTEGER, ...known);
   }
 
   /** Step 1, within its transaction. */
@@ -226,74 +234,50 @@ export class TurnPlanner {
     rows: readonly Row[],
     [counters, limited, underWay = [], ...written]: Answers,
     moment: Moment,
-    permits: Permit[],
-    sends: boolean,
   ): Decided<TurnPlan> {
     const { last, removed } = countersOf(counters);
     const others = groupByPet([...underWay, ...written.flat()].map(otherWriteOf));
-    const { busy, older } = this.#busyPets(others, last, moment);
-    const free = rows.filter(({ petId }) => !busy.has(petId));
+    const inFlight = [...others.values()].flat().filter(({ inFlightUntil = 0 }) => inFlightUntil > moment.now);
+    const older = olderBecauseOf(inFlight, last);
+    this.#postpone(inFlight, moment);
+    const free = rows.filter(({ petId }) => !older.has(petId));
     const reads = free.some((row) => this.needsRead(row, others.get(row.petId), removed));
-    const facts = { others, older, last, moment, reads };
-    const steps = reads ? undefined : this.#decide(free, this.stock, facts, new Map(), sends);
-    const wanted = steps?.toSend.length ?? free.length + 1;
+    const facts = { reads, others, older, last, moment };
+    if (free.length === 0) return { writes: [], result: { ...facts, rows: [], permits: [] } };
+    const { toSend, settled } = reads ? nothing : this.#decide(free, facts, new Map());
     // A probe admits only the read; so does a read back.
-    const count = { min: reads && sends ? 2 : 1, max: reads && !sends ? 1 : wanted } as const;
-    const admission = wanted === 0 || free.length === 0 ? undefined : this.#admit(limited, moment, count, permits);
-    const retry = admission !== undefined && permits.length === 0 ? { at: admission.retryAt } : undefined;
-    const toSend = steps?.toSend.slice(0, permits.length) ?? [];
-    const writes = [...this.#rowWrites(toSend, steps?.settled ?? [], last, moment), ...(admission?.writes ?? [])];
-    const sent = toSend.map(({ row }) => row);
-    return { writes, result: { ...facts, retry, rows: reads ? free : sent } };
+    const max = reads ? (this.#maySend ? free.length + 1 : 1) : toSend.length;
+    const min = reads && this.#maySend ? 2 : 1;
+    const admission = max === 0 ? noPermits : this.#context.limits.admit(limited?.[0], moment, { min, max });
+    const permits = [...admission.permits];
+    const retry = max > 0 && permits.length === 0 ? { at: admission.retryAt } : undefined;
+    const now = toSend.slice(0, permits.length);
+    return {
+      writes: [...this.#rowWrites(now, settled, last, moment), ...admission.writes],
+      result: { ...facts, retry, permits, rows: reads ? free : now.map(({ row }) => row) },
+    };
   }
 
-  #admit(limited: Answers[number] | undefined, moment: Moment, count: { min: 1 | 2; max: number }, permits: Permit[]) {
-    permits.length = 0;
-    const admission = this.#context.limits.admit(limited?.[0], moment, count);
-    permits.push(...admission.permits);
-    return admission;
-  }
-
-  /** Finds the pets to which requests of other runs may be under way, and leaves their rows to a later turn. */
-  #busyPets(others: TurnPlan['others'], last: number, { now, at }: Moment) {
-    const busy = new Map<bigint, number>();
-    const older = new Map<bigint, number>();
-    const runs = new Map<bigint, string>();
-    for (const { petId, run, intent, inFlightUntil = 0 } of [...others.values()].flat()) {
-      if (inFlightUntil <= now) continue;
-      busy.set(petId, Math.max(inFlightUntil, busy.get(petId) ?? 0));
-      older.set(petId, Math.min(intent - 1, older.get(petId) ?? last));
-      runs.set(petId, run);
-    }
+  /** Leaves the rows of pets to which requests of other runs may be under way to a later turn. */
+  #postpone(inFlight: readonly OtherWrite[], { now, at }: Moment): void {
+    const busy = new Map(inFlight.map((write) => [write.petId, write]));
     for (const row of busy.size === 0 ? [] : this.#open) {
-      const until = busy.get(row.petId);
-      if (until === undefined) continue;
-      this.#later.set(row, at + Math.min(until - now, busyPause));
-      this.#busy = { run: runs.get(row.petId) ?? '', until: at + until - now };
+      const { run = '', inFlightUntil = 0 } = busy.get(row.petId) ?? {};
+      if (inFlightUntil === 0) continue;
+      this.#triesOf(row).dueAt = at + Math.min(inFlightUntil - now, busyPause);
+      this.#busy = { run, until: at + inFlightUntil - now };
     }
-    return { busy, older };
   }
 
   questionsAfterRead(rows: readonly Row[]): Statement[] {
     const { limits, mayLag } = this.#context;
     const { service } = this.#run;
-    const recent = mayLag
-      ? lastWritten(
-          service,
-          rows.map(({ petId }) => petId),
-        )
-      : [];
-    return [lastIntent(service), limits.reading, ...recent];
+    const pets = rows.map(({ petId }) => petId);
+    return [lastIntent(service), limits.reading, ...(mayLag ? lastWritten(service, pets) : [])];
   }
 
   /** Step 2, within its transaction: nothing is sent if an intent was recorded since, because the lock has failed. */
-  planAfterRead(
-    plan: TurnPlan,
-    [counters, limited, ...recent]: Answers,
-    moment: Moment,
-    permits: Permit[],
-    sends: boolean,
-  ): Decided<TurnPlan> {
+  planAfterRead(plan: TurnPlan, [counters, limited, ...recent]: Answers, moment: Moment): Decided<TurnPlan> {
     const { limits } = this.#context;
     const { last } = countersOf(counters);
     if (last !== plan.last) return { writes: [], result: { ...plan, rows: [], moment } };
@@ -303,21 +287,21 @@ export class TurnPlanner {
         .map(lastWriteOf)
         .map((write) => [write.petId, write]),
     );
-    const { toSend, settled } = this.#decide(plan.rows, this.stock, plan, writes, sends);
-    const missing = toSend.length - permits.length;
+    const { toSend, settled } = this.#decide(plan.rows, { ...plan, moment }, writes);
+    const missing = toSend.length - plan.permits.length;
     // A probe had admitted only the read.
     const more = missing > 0 ? limits.admit(limited?.[0], moment, { min: 1, max: missing }) : undefined;
-    permits.push(...(more?.permits ?? []));
+    const permits = [...plan.permits, ...(more?.permits ?? [])];
     const now = toSend.slice(0, permits.length);
     const isHeldBack = toSend.length > 0 && now.length === 0;
-    this.#keepsStock = isHeldBack && this.#hasReread;
+    this.#isKept = isHeldBack && this.#hasReread;
     this.#hasReread ||= isHeldBack;
     return {
       writes: [
         ...this.#rowWrites(now, settled, last, moment),
         ...(more?.writes ?? limits.record(limited?.[0], moment)),
       ],
-      result: { ...plan, rows: now.map(({ row }) => row), moment },
+      result: { ...plan, rows: now.map(({ row }) => row), permits, moment },
     };
   }
 
@@ -339,50 +323,43 @@ export class TurnPlanner {
   /** Whether the stock has to be read in this turn. */
   needsRead(row: Row, others: readonly OtherWrite[] = [], removed = 0): boolean {
     const { result, petId, before, delta, readsFirst = false, basis = 0 } = row;
-    const stock = this.stock;
+    const stock = this.#stock;
     const isPlain = before === undefined && delta === undefined && !readsFirst;
     if (result === 'pending' && isPlain) return false;
     if (stock === undefined || stock.older.has(petId) || stock.last < removed) return true;
     const hasOthers = others.some(({ intent }) => intent > stock.last);
-    if (this.#keepsStock) return hasOthers;
-    if (result !== 'pending') return this.#sentSince.has(row) || this.#isOlderThan(maxDeltaAge);
-    if (delta !== undefined || readsFirst) {
-      return this.#isOlderThan(maxDeltaAge) || hasOthers;
-    }
-    if (stock.at < this.#trustFrom || basis < removed) return true;
+    if (this.#isKept) return hasOthers;
+    const isOld = this.#context.clock.monotonic() - stock.at > maxDeltaAge;
+    if (result !== 'pending') return isOld || this.#tries.get(row)?.sentAfter === stock;
+    if (delta !== undefined || readsFirst) return isOld || hasOthers;
+    if (this.#isOutdated || basis < removed) return true;
     // A write of unknown outcome is no conflict if the stock is as before.
     const later = laterWrites(row, { ...this.#run, others });
     return later.some(({ intent }) => intent > stock.last) && later.every(({ result }) => result === 'unknown');
   }
 
-  #isOlderThan(ms: number): boolean {
-    return this.#context.clock.monotonic() - (this.stock?.at ?? Number.NEGATIVE_INFINITY) > ms;
-  }
-
   /** Decides about rows, and changes those that get their outcome; notes those that have to wait. */
   #decide(
     rows: readonly Row[],
-    stock: Stock | undefined,
     { others, moment, reads }: Pick<TurnPlan, 'others' | 'moment' | 'reads'>,
     recent: ReadonlyMap<bigint, LastWrite>,
-    sends: boolean,
   ): { readonly toSend: readonly ToSend[]; readonly settled: readonly Row[] } {
+    const { isResumed, began } = this.#run;
     const { now } = moment;
     const toSend: ToSend[] = [];
     const settled: Row[] = [];
     // Not all of these rows may get a permit in this turn, so they count for good only once they are sent.
     let zerosLeft = this.#zerosLeft;
     // What was written before this read is in the stock. Only a resumed run has to know of it.
-    const isReread = reads && !this.#run.isResumed;
+    const isReread = reads && !isResumed;
     for (const row of rows) {
       const write = recent.get(row.petId);
-      const later = others.get(row.petId) ?? [];
-      const step: Step = stepOf(row, {
-        ...{ others: isReread && row.result === 'pending' ? [] : later, stock: stock?.quantities },
+      const { sends = 0, losses = 0, isReadAgain = false } = this.#tries.get(row) ?? {};
+      const step = stepOf(row, {
+        others: isReread && row.result === 'pending' ? [] : (others.get(row.petId) ?? []),
         recent: write !== undefined && isRecent(write, now) ? write : undefined,
-        ...{ isSecondRead: this.#readAgain.has(row), isResumed: this.#run.isResumed, began: this.#run.began },
-        ...{ now, zerosLeft, sends: this.#sends.get(row) ?? 0 },
-        mayResend: sends && this.#context.retries > 0 && (this.#losses.get(row) ?? 0) <= 1,
+        ...{ stock: this.#stock?.quantities, isSecondRead: isReadAgain, isResumed, began, now, zerosLeft, sends },
+        mayResend: this.#maySend && this.#context.retries > 0 && losses <= 1,
       });
       if (step.kind === 'send') {
         toSend.push({ row, ...step });
@@ -396,16 +373,15 @@ export class TurnPlanner {
   #take(row: Row, step: Exclude<Step, { readonly kind: 'send' }>, { now, at }: Moment): boolean {
     switch (step.kind) {
       case 'wait':
-        this.#later.set(row, at + step.until - now + 1);
+        this.#triesOf(row).dueAt = at + step.until - now + 1;
         this.#busy = { run: this.#run.run, until: at + step.until - now };
         return false;
       case 'readAgain':
-        this.#readAgain.add(row);
-        this.#later.set(row, at + lagPause);
-        this.stock = undefined;
+        Object.assign(this.#triesOf(row), { isReadAgain: true, dueAt: at + lagPause });
+        this.#stock = undefined;
         return false;
       case 'leave':
-        this.left.add(row);
+        this.#open.delete(row);
         if (!step.isUnwritten) return false;
         this.unwritten.add(row);
         Object.assign(row, { result: 'pending', inFlightUntil: undefined });
@@ -428,7 +404,7 @@ export class TurnPlanner {
       if (sent.unsent.has(row)) this.#takeBack(row, earlier, earlierUntil);
       else this.#noteSent(row, earlier, sent.lost.has(row), earlierUntil);
     }
-    if (rows.length > 0) this.#keepsStock = false;
+    if (rows.length > 0) this.#isKept = false;
   }
 
   /** Returns a row of which nothing has left to what it was. */
@@ -441,17 +417,24 @@ export class TurnPlanner {
   }
 
   #noteSent(row: Row, earlier: Row, isLost: boolean, earlierUntil: number | undefined): void {
-    this.#sends.set(row, (this.#sends.get(row) ?? 0) + 1);
+    const tries = this.#triesOf(row);
+    tries.sends += 1;
+    if (isLost) tries.losses += 1;
+    tries.sentAfter = this.#sentAfter = this.#stock;
     this.#zerosLeft -= newZeros(earlier, row);
-    this.#sentSince.add(row);
-    if (row.result === 'unknown') this.hasUnanswered = true;
-    if (isLost) this.#losses.set(row, (this.#losses.get(row) ?? 0) + 1);
-    else if (row.result === 'unknown') row.inFlightUntil ??= earlierUntil;
-    else row.inFlightUntil = earlierUntil;
+    if (row.result === 'unknown') {
+      this.hasUnanswered = true;
+      row.inFlightUntil ??= earlierUntil;
+      return;
+    }
+    row.inFlightUntil = earlierUntil;
     // The rejection is of this request only. One before may arrive, or have arrived if no stock was known before it.
     const isDoubtful = earlier.result === 'unknown' && (earlierUntil !== undefined || earlier.before === undefined);
     if (row.result !== 'failed' || !isDoubtful) return;
     row.result = 'unknown';
-    this.left.add(row);
+    this.#open.delete(row);
   }
 }
+
+const nothing = { toSend: [], settled: [] };
+const noPermits = { permits: [], writes: [], retryAt: undefined };

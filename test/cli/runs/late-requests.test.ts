@@ -1,6 +1,13 @@
 import { describe, expect } from 'vitest';
 import { openState } from '../../../src/state/open-state.ts';
-import { answers, commitThenAnswer, commitThenDrop, commitThenHang, hang } from '../../support/scripted-actions.ts';
+import {
+  answers,
+  commitThenAnswer,
+  commitThenDrop,
+  commitThenHang,
+  drop,
+  hang,
+} from '../../support/scripted-actions.ts';
 import type { Action, Exchange } from '../../support/scripted-service.ts';
 import { killAt, openTill, type Till, test } from '../../support/till.ts';
 
@@ -180,6 +187,26 @@ test('does not wait before the next set if the stock shows the previous write', 
     expect({ code, stderr: stderr.includes('may still') }).toEqual({ code: 0, stderr: false });
   }
 });
+
+test('does not wait before the next set if the service has answered the one before with a 503', async ({ till }) => {
+  till.service.next('PATCH', answers(503));
+  await till.exits('inventory set 1 50 --retries 0', 8);
+  const { stderr } = await till.exits('inventory set 1 12', 0);
+  expect(stderr).not.toContain('may still reach');
+});
+
+test.for<[what: string, first: Action, command: string, exit: number, result: string]>([
+  ['may arrive later', drop, 'inventory set 1 50 --expect 10', 8, 'unknown'],
+  ['may have arrived, as no stock was read before', answers(503), 'inventory set 1 50', 8, 'unknown'],
+  ['had not arrived', answers(503), 'inventory set 1 50 --expect 10', 10, 'failed'],
+])(
+  'judges a change that was refused when it was sent again, and whose first request %s',
+  async ([_what, first, command, exit, result], { till }) => {
+    till.service.next('PATCH', first, answers(422));
+    await till.exits(command, exit);
+    expect(await till.rows()).toMatchObject([{ result }]);
+  },
+);
 
 const lost = ['EHOSTUNREACH', 'ECONNREFUSED'];
 
