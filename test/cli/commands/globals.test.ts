@@ -53,7 +53,7 @@ describe('--debug', () => {
 
 test('prints a warning even with --quiet', async ({ shop }) => {
   const { stderr } = await shop.run('config set-url https://a.example/v1 -q');
-  expect(stderr).toBe('Warning: PETSTOCK_URL_STAGING is set, so the stored URL of staging is not used.\n');
+  expect(stderr).toMatch(/^Warning: PETSTOCK_URL_STAGING is set.*\n$/);
 });
 
 test('accepts a --reason that looks like an option', async ({ shop }) => {

@@ -26,10 +26,7 @@ test('waits for the end of a used-up window, or exits with 6 if --max-wait is sh
   expect(shop.clock.sleeps).toEqual([]);
   const result = await shop.run('inventory get 1');
   expect(result).toMatchObject({ code: 0, stdout: expect.stringMatching(/^1\t12\tavailable\b/) });
-  expect(result.stderr).toBe(
-    'Rate limited: continuing in 41 s (07:01:00). Ctrl-C stops; nothing is lost.\n' +
-      'Rate limit: 1 of 2 left, resets in 60 s\n',
-  );
+  expect(result.stderr).toMatch(/^Rate limited: .* 41 s \(07:01:00\).*\nRate limit: 1 of 2 left, .*\n$/);
   expect(result.sent).toHaveLength(1);
   expect(shop.service.journal().map(({ status }) => status)).toEqual([200, 200, 200]);
 });

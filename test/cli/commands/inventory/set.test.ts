@@ -15,10 +15,9 @@ test('set sends one PATCH with only the quantity, and prints the response', asyn
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, ...item });
   expect(JSON.parse(stdout)).not.toHaveProperty('before');
   expect(sent).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
-  expect(stderr).toBe(
-    `▸ staging · ${shop.service.url}\nThis can't be undone: the previous stock was not read. Use --read-first next time.\nRate limit: 999 of 1000 left, resets in 40 s\n`,
-  );
+  expect(stderr).toMatch(/^▸ staging · http.*\nThis can't be undone.* --read-first .*\nRate limit: 999 .*\n$/);
 });
+
 test('sends and prints every digit of the pet id and the quantity', async ({ shop }) => {
   for (const [petId, quantity, status] of [
     ['9007199254740993', '7', 'sold'],
@@ -61,7 +60,7 @@ const person = { terminal: 80, env: { NO_COLOR: '1' } };
 
 test('set prints Before and After on a terminal, and reports if nothing changed', async ({ shop }) => {
   const { stdout, stderr } = await shop.run('inventory set 4 12', person);
-  expect(stdout).toBe('Pet ID  Before  After  Status\n     4      39     12  available\n');
+  expect(stdout).toMatch(/Before +After.*\n.* 39 +12 /);
   expect(stderr).not.toContain('Nothing changed');
   for (const command of ['set 4 12', 'adjust 4 0', 'set 4 12 --expect 12'])
     await shop.exits(`inventory ${command}`, 0, '\nNothing changed: the stock was already 12.\n', person);
@@ -185,12 +184,9 @@ test('shows what set would write with --dry-run, whatever the guards of bulk run
   await shop.exits('inventory adjust 777 +1 --dry-run', 9, 'There is no pet 777 in staging');
 });
 
-test('set reads and prints the previous stock on a terminal, unless the setting read-first says otherwise', async ({
-  shop,
-}) => {
-  const { sent, stdout, stderr } = await shop.run('inventory set 4 12', { terminal: 100, env: { NO_COLOR: '1' } });
+test('set reads the previous stock on a terminal, unless the setting read-first says otherwise', async ({ shop }) => {
+  const { sent, stderr } = await shop.run('inventory set 4 12', person);
   expect(sent).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
-  expect(stdout).toMatch(/Before +After[^\n]*\n.*39.*12/);
   expect(stderr).toMatch(/Undo: petstock undo \w{4}\n/);
   await shop.run('config set read-first never');
   expect((await shop.run('inventory set 4 12', { terminal: 100 })).sent).toHaveLength(1);

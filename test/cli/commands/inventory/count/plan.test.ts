@@ -14,7 +14,7 @@ test('adds scanned units to the stock with --add, and subtracts them with --take
   expect(run).toMatchObject({ reason: 'scanned in', state: 'done' });
   expect((await count(shop, '4 x2\n', '--take --ref S-1 --yes --json')).written).toEqual(['4 {"quantity":40}']);
   const below = await shop.exits('inventory count --take --ref S-2 --yes -q', 0, [], { stdin: '4 x50\n' });
-  expect(below.stderr).toBe('Warning: Pet 4 goes BELOW ZERO: 40 → -10.\n');
+  expect(below.stderr).toMatch(/^Warning: Pet 4 .*40 → -10\.\n$/);
   for (const flags of ['--add --take', '--add --all', '--skip-applied', '--again', '--add --again --skip-applied'])
     await shop.refused(`inventory count ${flags} --ref x --yes`, { stdin: '4\n' });
 });
