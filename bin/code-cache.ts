@@ -96,7 +96,7 @@ export function codeCacheIn(folder: string, facts: readonly string[]) {
         const key = [basename(filename), dev, ino, size, mtimeMs, ctimeMs, ...facts].join('\n');
         // Files may share a name, so the key in the file decides.
         const path = join(folder, key.replace(/[^\w.]+/g, '-').slice(0, maxName));
-        const cachedData = isPrivate(folder) ? read(path, key) : undefined;
+        const cachedData = read(path, key);
         // The wrapper that Node puts around a module. Node's own `wrap` would load its support for source maps.
         const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`;
         const script = new Script(source, { filename, ...(cachedData !== undefined && { cachedData }) });
@@ -125,9 +125,10 @@ export function codeCacheIn(folder: string, facts: readonly string[]) {
   };
 }
 
-/** Returns the code in a file; undefined if there is no file, or if it is not whole or has another key. */
+/** Returns the code in a file; undefined if there is none, others can open the folder, or the file has another key. */
 function read(path: string, key: string): Buffer | undefined {
   try {
+    if (!isPrivate(dirname(path))) return undefined;
     const bytes = readFileSync(path);
     const end = bytes.length - Buffer.byteLength(key);
     const code = bytes.subarray(0, end / 2);

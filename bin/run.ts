@@ -32,7 +32,7 @@ export async function run(): Promise<number> {
     clock,
     openTransport,
     folders: foldersOf(env),
-    openPager: async (command) => (await import('./terminal.ts')).openPager(command),
+    openPager: async (command) => (await import('./pager.ts')).openPager(command),
     watchReader: async (onGone) => (await import('./reader.ts')).watchReader(1, onGone),
     self: { host: hostname(), pid: process.pid },
     prompts: latePrompts(interrupted),

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openPager } from '../../bin/terminal.ts';
+import { openPager } from '../../bin/pager.ts';
 import { newFolder } from '../support/new-folder.ts';
 
 test('runs a pager without a shell on Windows if its name is a Windows path', async () => {
