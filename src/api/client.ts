@@ -86,7 +86,7 @@ export interface Client {
 const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
 function kindOf(method: string): RequestKind {
-  if (repeatableMethods.has(method)) return 'read';
+  if (repeatableMethods.has(method)) return 'repeatable';
   return method === 'PATCH' ? 'write' : 'other';
 }
 

@@ -101,10 +101,10 @@ export function mayArriveLater(status: number): boolean {
 }
 
 /**
- * `read`: changes nothing. `write`: sets a quantity, so that the stock shows whether it was carried out. `other`: any
- * other request, of `petstock api`.
+ * `repeatable`: has the same effect if it is sent twice, such as a GET. `write`: sets a quantity, so that the stock shows
+ * whether it was carried out. `other`: any other request, of `petstock api`.
  */
-export type RequestKind = 'read' | 'write' | 'other';
+export type RequestKind = 'repeatable' | 'write' | 'other';
 
 export type NextStep =
   /** Use the answer: it is final. */
@@ -122,17 +122,17 @@ export type NextStep =
 
 /** What may be done after each kind of answer, by the kind of request. Senders check the condition of each step. */
 const nextSteps: Readonly<Record<AnswerKind, Readonly<Record<RequestKind, NextStep>>>> = {
-  success: { read: 'use', write: 'use', other: 'use' },
-  redirect: { read: 'follow', write: 'follow', other: 'follow' },
-  unauthorized: { read: 'end', write: 'end', other: 'end' },
-  rateLimited: { read: 'afterGate', write: 'afterGate', other: 'afterGate' },
-  rejected: { read: 'use', write: 'use', other: 'use' },
-  undecided: { read: 'use', write: 'readBack', other: 'use' },
-  givenUp: { read: 'again', write: 'readBack', other: 'use' },
-  unsupported: { read: 'use', write: 'readBack', other: 'use' },
-  failed: { read: 'again', write: 'readBack', other: 'use' },
-  unsent: { read: 'again', write: 'again', other: 'again' },
-  lost: { read: 'again', write: 'readBack', other: 'use' },
+  success: { repeatable: 'use', write: 'use', other: 'use' },
+  redirect: { repeatable: 'follow', write: 'follow', other: 'follow' },
+  unauthorized: { repeatable: 'end', write: 'end', other: 'end' },
+  rateLimited: { repeatable: 'afterGate', write: 'afterGate', other: 'afterGate' },
+  rejected: { repeatable: 'use', write: 'use', other: 'use' },
+  undecided: { repeatable: 'use', write: 'readBack', other: 'use' },
+  givenUp: { repeatable: 'again', write: 'readBack', other: 'use' },
+  unsupported: { repeatable: 'use', write: 'readBack', other: 'use' },
+  failed: { repeatable: 'again', write: 'readBack', other: 'use' },
+  unsent: { repeatable: 'again', write: 'again', other: 'again' },
+  lost: { repeatable: 'again', write: 'readBack', other: 'use' },
 };
 
 /**

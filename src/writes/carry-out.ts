@@ -223,14 +223,11 @@ async function close(
   { isSingle, stoppedBy }: { readonly isSingle: boolean; readonly stoppedBy: unknown },
 ): Promise<unknown> {
   try {
-    const [row] = run.rows;
-    if (stoppedBy instanceof UnavailableError) {
-      // What was away may have been the state: then the last outcomes are not recorded yet.
-      const known = run.rows.filter((each) => each.intent !== undefined && !isOpen(each));
-      await state.transact([], (_answers, moment) => ({ writes: settle(run, known, moment), result: undefined }));
-    }
-    if (isSingle && run.beginning === undefined && row?.result === 'failed') {
-      await state.transact([], (_answers, moment) => ({ writes: settle(run, [row], moment), result: undefined }));
+    // What was away may have been the state: then the last outcomes are not recorded yet.
+    const isAway = stoppedBy instanceof UnavailableError;
+    const late = run.rows.filter((row) => !isOpen(row) && (isSingle || (isAway && row.intent !== undefined)));
+    if (run.beginning === undefined && late.some(({ result }) => isAway || result === 'failed')) {
+      await state.transact([], (_answers, moment) => ({ writes: settle(run, late, moment), result: undefined }));
     }
     await history.end(run);
     return undefined;

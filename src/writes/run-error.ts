@@ -55,10 +55,7 @@ export function runErrorOf(end: RunErrorContext): PetstockError | undefined {
   if (missing === 0 && cause === undefined) return undefined;
   const hint = hintOf(end);
   if (cause instanceof InterruptedError) {
-    return new InterruptedError(`Interrupted. ${capitalized(end.isSingle ? singleText(end) : writtenText(end))}`, {
-      hint,
-      cause,
-    });
+    return new InterruptedError(`Interrupted. ${capitalized(writtenText(end))}`, { hint, cause });
   }
   const why = cause === undefined ? '' : `: ${(cause as Error).message}`;
   if (missing === 0) return allWrittenError(end, why);
@@ -112,7 +109,7 @@ export function dryRunErrorOf(end: RunErrorContext): PetstockError | undefined {
  */
 function allWrittenError(end: RunErrorContext, why: string): PetstockError {
   const { report, cause, target } = end;
-  const all = end.isSingle ? capitalized(singleText(end)) : 'All changes were written';
+  const all = end.isSingle ? capitalized(writtenText(end)) : 'All changes were written';
   const done = countRows(report.rows).applied === 0 ? 'No change was necessary' : all;
   if (report.run === null || !(cause instanceof UnavailableError)) {
     return new FailureError(`${done}, but then an error occurred${why}`, { cause });
@@ -148,16 +145,24 @@ function conflictOfPet({ petId, expected }: BulkRow, { code, message }: RowError
   });
 }
 
-/** Returns a text like `3 of 4 changes were written; it is not known whether 1 was written`. */
+/**
+ * Returns a text like `3 of 4 changes were written; it is not known whether 1 was written`, or about the pet of the only
+ * change.
+ */
 function writtenText(end: RunErrorContext): string {
-  const { rows } = end.report;
-  const { applied, unchanged, unknown, differs, skipped, notEdited } = countRows(rows);
-  const total = rows.length - unchanged - skipped - notEdited;
-  const unsure = unknown + countUnclear(rows);
-  if (applied + unsure + differs === 0 && end.execution?.hasUnanswered) return uncapitalized(nothingText(end));
+  const changed = changedRows(end);
+  const { applied, unknown, differs } = countRows(changed);
+  const unsure = unknown + countUnclear(changed);
+  if (applied + unsure + differs === 0) return uncapitalized(nothingText(end));
+  const [only] = changed;
+  if (only !== undefined && changed.length === 1) {
+    const { petId, after, quantity, result } = only;
+    if (result === 'differs') return `the service set the stock of pet ${petId} to ${quantity}, not to ${after}`;
+    return `${result === 'applied' ? '' : 'it is not known whether '}the stock of pet ${petId} was set to ${after}`;
+  }
   const parts: string[] = [];
   if (applied > 0 || unsure === 0) {
-    parts.push(`${grouped(applied)} of ${counted(total, 'change')} ${was(total === 1 ? 1 : applied)} written`);
+    parts.push(`${grouped(applied)} of ${counted(changed.length, 'change')} ${was(applied)} written`);
   }
   if (unsure > 0) {
     const changes = applied > 0 ? grouped(unsure) : counted(unsure, 'change');
@@ -165,6 +170,10 @@ function writtenText(end: RunErrorContext): string {
   }
   if (differs > 0) parts.push(`${grouped(differs)} ${was(differs)} written with another quantity`);
   return parts.join('; ');
+}
+
+function changedRows({ report }: RunErrorContext): readonly BulkRow[] {
+  return report.rows.filter((row) => !isIdle(row));
 }
 
 function was(count: number): string {
@@ -176,37 +185,22 @@ function countUnclear(rows: readonly BulkRow[]): number {
   return rows.filter(isUnclear).length;
 }
 
-/** Returns a text like `the stock of pet 4 was not set`. */
-function singleText(end: RunErrorContext): string {
-  const [only] = end.report.rows;
-  if (only === undefined) return uncapitalized(nothingText(end));
-  const { petId, after, result } = only;
-  if (result === 'applied') return `the stock of pet ${petId} was set to ${after}`;
-  if (result === 'unknown') return `it is not known whether the stock of pet ${petId} was set`;
-  if (end.report.run === null) return uncapitalized(nothingText(end));
-  return end.execution?.hasUnanswered ? uncapitalized(nothingText(end)) : `the stock of pet ${petId} was not set`;
-}
-
 function partialText(end: RunErrorContext, why: string): string {
-  const { cause } = end;
-  const changed = end.report.rows.filter((row) => !isIdle(row));
-  const [only] = changed;
-  if (only === undefined || changed.length > 1)
-    return `${[writtenText(end), ...lackingText(end.report)].join('; ')}${why}`;
-  const { petId, after, quantity, result, error } = only;
-  const reason = why || (error === undefined ? '' : `: ${error.message}`);
-  const seen = result === 'unknown' ? end.execution?.quantities?.get(petId) : undefined;
-  const isOther = error !== undefined && !isErrorOf(error, cause);
-  const isUnread = result === 'unknown' && cause !== undefined;
-  const unread = isUnread ? `. The stock could not be read back${isOther ? why : ''}` : '';
-  const found = seen === undefined ? unread : `. When it was read back, it was ${seen}`;
-  if (result === 'differs') return `The service set the stock of pet ${petId} to ${quantity}, not to ${after}`;
-  // The run ended either with the row's own error, or because the stock could not be read after it.
-  if (result === 'unknown' && isOther) {
-    const said = serviceMessageLines(end).length > 0 ? '' : `: ${error.message}`;
-    return `It is not known whether the stock of pet ${petId} was set to ${after}${said}${found}`;
+  const { cause, execution } = end;
+  const written = writtenText(end);
+  const [only, ...others] = changedRows(end);
+  if (only === undefined || others.length > 0) return `${[written, ...lackingText(end.report)].join('; ')}${why}`;
+  const { petId, result, error } = only;
+  if (result !== 'unknown') {
+    return capitalized(written) + (result === 'differs' || error === undefined ? '' : why || `: ${error.message}`);
   }
-  return `It is not known whether the stock of pet ${petId} was set to ${after}${reason}${found}`;
+  // The run ended either with the row's own error, or because the stock could not be read after it.
+  const isOther = error !== undefined && !isErrorOf(error, cause);
+  const said = serviceMessageLines(end).length > 0 ? '' : `: ${error?.message}`;
+  const unread = cause === undefined ? '' : `. The stock could not be read back${isOther ? why : ''}`;
+  const seen = execution?.quantities?.get(petId);
+  const found = seen === undefined ? unread : `. When it was read back, it was ${seen}`;
+  return `${capitalized(written)}${isOther ? said : why}${found}`;
 }
 
 /**
@@ -214,8 +208,9 @@ function partialText(end: RunErrorContext, why: string): string {
  * because within a sentence it could not be distinguished from petstock's text. The list is empty if the message is
  * petstock's own, or if the same error ended the run.
  */
-function serviceMessageLines({ report: { rows }, cause }: RunErrorContext): string[] {
-  const [only, ...others] = rows.filter((row) => !isIdle(row));
+function serviceMessageLines(end: RunErrorContext): string[] {
+  const { cause } = end;
+  const [only, ...others] = changedRows(end);
   const { status, message } = only?.error ?? {};
   if (only?.result !== 'unknown' || others.length > 0 || status === undefined || message === undefined) return [];
   return message === statusSentence(status) || isErrorOf({ message }, cause) ? [] : [message];

@@ -76,7 +76,7 @@ const use = async (answer: ReceivedResponse) => {
   return answer.status;
 };
 const patch = { method: 'PATCH', url, headers: {}, kind: 'write' as const };
-const get = { ...patch, method: 'GET', kind: 'read' as const };
+const get = { ...patch, method: 'GET', kind: 'repeatable' as const };
 const unsent = { notCarriedOut: true, mayBeInFlight: false };
 const onItsWay = { notCarriedOut: false, mayBeInFlight: true };
 const neither = { notCarriedOut: false, mayBeInFlight: false };

@@ -11,7 +11,7 @@ import {
 } from '../../src/rate-limit/waits.ts';
 import fc, { property } from '../support/properties.ts';
 
-const requests: readonly RequestKind[] = ['read', 'write', 'other'];
+const requests: readonly RequestKind[] = ['repeatable', 'write', 'other'];
 
 /** Returns statuses as ranges, like `502–504`, that share a kind. */
 function statusesOf(kind: AnswerKind): string {
@@ -47,7 +47,7 @@ test('decides about another attempt by one table', () => {
     .join('')
     .trimEnd();
   expect([title, ...rows].join('\n')).toMatchInlineSnapshot(`
-    "answer                    status                    read                      write                     other
+    "answer                    status                    repeatable                write                     other
     success                   200–201 203–299           use                       use                       use
     redirect                  300–399                   follow                    follow                    follow
     unauthorized              401                       end                       end                       end

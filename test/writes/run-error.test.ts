@@ -176,13 +176,13 @@ test.each<[string, string | undefined, BulkRow[], Facts]>([
     { cause: new InterruptedError('Ctrl-C'), isSingle: true },
   ],
   [
-    'interrupted: Interrupted. It is not known whether the stock of pet 4 was set',
+    'interrupted: Interrupted. It is not known whether the stock of pet 4 was set to 7',
     resume,
     [row('unknown')],
     { cause: new InterruptedError('Ctrl-C'), isSingle: true },
   ],
   [
-    'interrupted: Interrupted. The stock of pet 4 was not set',
+    'interrupted: Interrupted. Nothing was written',
     undefined,
     [row('failed')],
     { cause: new InterruptedError('Ctrl-C'), isSingle: true, execution: execution() },

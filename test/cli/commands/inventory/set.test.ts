@@ -126,7 +126,7 @@ describe('Ctrl-C in set', () => {
     });
     expect(code).toBe(130);
     expect(stderr).toContain(
-      'Interrupted. It is not known whether the stock of pet 4 was set.\nHint: petstock inventory apply --resume ',
+      'Interrupted. It is not known whether the stock of pet 4 was set to 3.\nHint: petstock inventory apply --resume ',
     );
   });
 });
