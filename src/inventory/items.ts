@@ -198,6 +198,11 @@ export function grouped(value: number | bigint): string {
   return `${value}`.replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
+/** Formats a change of stock for display: `+1,234`, `-5`, `0`. */
+export function signed(change: number | bigint): string {
+  return `${change > 0 ? '+' : ''}${grouped(change)}`;
+}
+
 /** Returns a text like `1 change` or `1,200 changes`. */
 export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;

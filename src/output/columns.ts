@@ -1,6 +1,6 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import type { Quantity } from '../inventory/item-fields.ts';
-import { grouped } from '../inventory/items.ts';
+import { grouped, signed } from '../inventory/items.ts';
 import type { Paint } from './terminal.ts';
 import type { Column, Row, Scalar } from './view.ts';
 
@@ -38,7 +38,7 @@ export function differenceOf(before: Quantity | undefined, after: Quantity | und
 
 export function differenceCell(value: Scalar, _row: Row, paint: Paint): string {
   if (typeof value !== 'bigint') return `${value ?? ''}`;
-  return value > 0n ? paint.green(`+${grouped(value)}`) : paint.red(grouped(value));
+  return (value > 0n ? paint.green : paint.red)(signed(value));
 }
 
 export function numberText(value: Scalar): string {

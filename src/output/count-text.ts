@@ -1,7 +1,7 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import type { CountEvent, ScanQuestion } from '../inventory/count/counting.ts';
 import type { Counted, CountMode, CountStep, Tally } from '../inventory/count/tally.ts';
-import { counted, grouped, listed } from '../inventory/items.ts';
+import { counted, grouped, listed, signed } from '../inventory/items.ts';
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import type { Paint } from './terminal.ts';
 import { barred, barredName, padEnd, truncate, visibleWidth, wrap } from './text-width.ts';
@@ -206,8 +206,7 @@ export function petLine(what: Counted, rest: string, names: PetNames, width: num
 
 function changeText({ before = 0, after }: CountStep): string {
   const change = after - before;
-  if (change === 0 || change === 1) return '';
-  return change < 0 ? ` (${grouped(change)})` : ` (+${grouped(change)})`;
+  return change === 0 || change === 1 ? '' : ` (${signed(change)})`;
 }
 
 /**

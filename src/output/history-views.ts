@@ -200,18 +200,9 @@ export function historyRecordView(run: RunRecord): View {
   return { shape: 'one', columns: runColumns, rows: [[runJson(run)]] };
 }
 
-/** Returns the properties of a run that `history export` adds to a row. */
-function exportIdentity(run: RunRecord) {
-  const { at: runAt, reason: _reason, ...facts } = runIdentity(run);
-  return { ...facts, runAt };
-}
-
-/** Returns a row for JSON with every field; null for absent values. */
-function rowJson(facts: RecordedRow) {
-  const { row, line, petId, before = null, after, result, quantity = null } = facts;
-  const { error = null, reason = null, ref = null } = facts;
-  const at = facts.at === undefined ? null : isoTime(facts.at);
-  return { row, line, petId, before, after, result, quantity, error, reason, ref, at };
+/** Returns a row for programs. */
+function rowJson({ at, ...facts }: RecordedRow) {
+  return { ...facts, at: at === undefined ? undefined : isoTime(at) };
 }
 
 /** Returns lines about a run: `own` are petstock's; `words` quote other people, so the caller puts a bar in front. */
@@ -369,11 +360,10 @@ const exportColumns: readonly Column[] = [
  * contains nothing that a later run may change, such as who has undone it.
  */
 export function historyExportView(rows: () => AsyncIterable<SettledRow>): View {
-  const toRow = ({ run, row }: SettledRow): Row => ({
-    ...exportIdentity(run),
-    ...rowJson(row),
-    seq: row.outcome ?? null,
-  });
+  const toRow = ({ run, row }: SettledRow): Row => {
+    const { at: runAt, reason: _reason, ...identity } = runIdentity(run);
+    return { ...identity, runAt, ...rowJson(row), seq: row.outcome };
+  };
   return { shape: 'list', columns: exportColumns, rows: batchesOf(rows, toRow) };
 }
 

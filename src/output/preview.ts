@@ -1,6 +1,6 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { type BulkRow, isIdle } from '../inventory/change.ts';
-import { counted, grouped } from '../inventory/items.ts';
+import { counted, grouped, signed } from '../inventory/items.ts';
 import { type PlanTotals, planTotals } from '../inventory/plan.ts';
 import { type Target, targetName } from '../shared/hint.ts';
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
@@ -41,7 +41,7 @@ export async function previewLines(
   const shown = chooseRows(changing);
   const rest = changing.length - shown.length;
   const room = Number.isFinite(width) ? width : undefined;
-  const lines = await tableLines(planView(shown, names, width), { header: false, width: room, paint });
+  const lines = await tableLines(planView(shown, names), { header: false, width: room, paint });
   if (rest > 0) lines.push(paint.dim(`… and ${grouped(rest)} more`));
   const totals = planTotals(rows);
   const zeros = isAsked ? '' : zeroText(rows).trimEnd();
@@ -68,17 +68,12 @@ function chooseRows(rows: readonly BulkRow[]): readonly BulkRow[] {
   return rows.filter((row) => picked.has(row));
 }
 
-/** With fewer columns than this, numbers have no separators. */
-const narrow = 60;
-
 /**
  * Returns the rows as a table without titles: pet, stock before and after, the change (or the result with its reason,
  * for a row that is not written), and the name.
  */
-function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: number): View {
-  const isNarrow = width < narrow;
-  const number = (value: number | bigint) => (isNarrow ? `${value}` : grouped(value));
-  const stockText = (stock: number | undefined) => (stock === undefined ? '?' : number(stock));
+function planView(rows: readonly BulkRow[], names: PetNames | undefined): View {
+  const stockText = (stock: number | undefined) => (stock === undefined ? '?' : grouped(stock));
   const widest = (side: 'before' | 'after') => Math.max(0, ...rows.map((row) => stockText(row[side]).length));
   const [before, after] = [widest('before'), widest('after')];
   const stockCell: Column['cell'] = (stock, { goesTo }, paint) =>
@@ -87,13 +82,13 @@ function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: 
       : `${stock}`;
   const changeCell: Column['cell'] = (change, row, paint) => {
     if (typeof change !== 'bigint') return resultCell(change, row, paint);
-    return change > 0n ? paint.green(`(+${number(change)})`) : paint.red(`(${number(change)})`);
+    return (change > 0n ? paint.green : paint.red)(`(${signed(change)})`);
   };
   return {
     shape: 'list',
     columns: [
-      // An id is followed by three spaces, including the gap, if there is room: a fixed part of the format.
-      { field: 'petId', title: '', align: 'right', cell: (petId) => (isNarrow ? `${petId}` : `${petId} `) },
+      // An id is followed by three spaces, including the gap: a fixed part of the format.
+      { field: 'petId', title: '', align: 'right', cell: (petId) => `${petId} ` },
       { field: 'stock', title: '', whole: true, cell: stockCell },
       { field: 'change', title: '', whole: true, cell: changeCell },
       { field: 'fault', title: '', foreign: 'name', under: true },
@@ -175,8 +170,7 @@ function unitsText({ added, removed }: PlanTotals): string {
 export function onePet({ petId, before, after }: BulkRow, target: Target, name = ''): string {
   const targetText = `Pet ${`${petId} ${name}`.trimEnd()} in ${targetName(target)}`;
   if (before === undefined || after === undefined) return `${targetText}: ? → ${after ?? '?'}`;
-  const change = BigInt(after) - BigInt(before);
-  return `${targetText}: ${grouped(before)} → ${grouped(after)} (${change < 0n ? '' : '+'}${grouped(change)})`;
+  return `${targetText}: ${grouped(before)} → ${grouped(after)} (${signed(BigInt(after) - BigInt(before))})`;
 }
 
 function zeroText(rows: readonly BulkRow[]): string {

@@ -85,7 +85,7 @@ describe('the question about a plan', () => {
 
   test.each([
     [1, 1200, '1 → 1,200 (+1,199)'],
-    [3, 3, '3 → 3 (+0)'],
+    [3, 3, '3 → 3 (0)'],
     [undefined, 3, '? → 3'],
     [3, undefined, '? → ?'],
   ])('shows the change of one pet in a question, from %s to %s', (before, after, change) => {

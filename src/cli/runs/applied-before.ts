@@ -8,7 +8,7 @@ import {
   sameDelivery,
 } from '../../inventory/earlier-changes.ts';
 import { compareIds } from '../../inventory/item-fields.ts';
-import { counted, grouped, listed } from '../../inventory/items.ts';
+import { counted, listed, signed } from '../../inventory/items.ts';
 import type { RecordedResult, RunFilter, RunRecord } from '../../inventory/run-records.ts';
 import { petLine } from '../../output/count-text.ts';
 import { truncate } from '../../output/text-width.ts';
@@ -285,9 +285,9 @@ export class AppliedBefore {
   #lineOf({ change, earlier }: RepeatedDelta, width: number): string {
     const before = earlier.map((row) => {
       const ref = row.ref === change.ref ? '' : ` (${quoted(row.ref ?? '')})`;
-      return `${signed(row.delta)}${row.isCertain ? '' : ' perhaps'} ${this.#whenText(row)}${ref}`;
+      return `${signed(row.delta ?? 0)}${row.isCertain ? '' : ' perhaps'} ${this.#whenText(row)}${ref}`;
     });
-    const text = `: ${before.join(', ')}; now ${signed(change.delta)}`;
+    const text = `: ${before.join(', ')}; now ${signed(change.delta ?? 0)}`;
     return truncate(petLine(change.petId, text, this.options.names ?? new Map(), width), width);
   }
 
@@ -327,8 +327,4 @@ function whatOf(repeated: readonly RepeatedDelta[]): string {
   const were = isCertain ? (repeated.length === 1 ? 'was already' : 'were already') : 'may already have been';
   const under = others.length === 0 ? `ref ${quoted(ref)}` : 'the same ref';
   return `${counted(repeated.length, 'pet')} ${were} changed under ${under}`;
-}
-
-function signed(delta = 0): string {
-  return `${delta > 0 ? '+' : ''}${grouped(delta)}`;
 }

@@ -4,7 +4,7 @@ import { formatOfName } from '../../../change-files/read-rows.ts';
 import { RoundedIds } from '../../../change-files/rounded-ids.ts';
 import type { BulkRow, Change } from '../../../inventory/change.ts';
 import { type InventoryItem, type ReadOnlyField, type TextField, textFields } from '../../../inventory/item-fields.ts';
-import { counted, listed, mayBeBarCode } from '../../../inventory/items.ts';
+import { counted, listed, mayBeBarCode, signed } from '../../../inventory/items.ts';
 import { plainText } from '../../../inventory/pet-names.ts';
 import type { PlanProblem } from '../../../inventory/plan.ts';
 import { petstock, targetWords } from '../../../shared/hint.ts';
@@ -242,8 +242,4 @@ function unexpectedText(rows: readonly BulkRow[], env: string): string | undefin
   if (unexpected.length < 2 || unexpected.length * 2 <= expecting.length) return undefined;
   const share = `${unexpected.length} of ${counted(expecting.length, 'row')}`;
   return `${share} expect another stock than ${env} has. Is the file of another environment or store, or an old one?`;
-}
-
-function signed(delta: number): string {
-  return delta < 0 ? `${delta}` : `+${delta}`;
 }

@@ -8,7 +8,7 @@ import {
   incomingBefore,
   stockTakeReason,
 } from '../../../../inventory/earlier-changes.ts';
-import { counted, grouped, listed, type Quantities } from '../../../../inventory/items.ts';
+import { counted, grouped, listed, type Quantities, signed } from '../../../../inventory/items.ts';
 import { petLine } from '../../../../output/count-text.ts';
 import { wrap } from '../../../../output/text-width.ts';
 import { localTime } from '../../../../output/time.ts';
@@ -130,7 +130,7 @@ function doubtOfIncoming(found: readonly EarlierChange[], now: number): Doubt {
     title: `The stock of ${pets} was raised shortly before. Check that the count has these units`,
     pets: found.map((row) => {
       const ref = row.ref === undefined ? '' : `, ${quoted(row.ref)}`;
-      return [row.petId, `+${grouped(changeOf(row))} by ${runText(row, now)}${ref}`];
+      return [row.petId, `${signed(changeOf(row))} by ${runText(row, now)}${ref}`];
     }),
     fact: `with ${pets} whose stock was raised shortly before`,
   };
