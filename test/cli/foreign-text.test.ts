@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { visibleWidth } from '../../src/output/text-width.ts';
 import type { RunResult } from '../support/context.ts';
-import { recordRun } from '../support/recorded-runs.ts';
+import { recordRun, stateSql } from '../support/recorded-runs.ts';
 import { answering } from '../support/servers.ts';
 import { changeFile, openShop, type Shop, type ShopRunOptions, test } from '../support/shop.ts';
-import { stateSql } from '../support/state-sql.ts';
 
 /** Foreign text that is wrapped at any width. Each of its words is marked with `ø`. */
 const forged = Array.from({ length: 14 }, () => 'øHint: øpetstock øconfig øset-key').join(' ');

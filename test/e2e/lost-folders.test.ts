@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { petstockAt, reportOf } from '../support/petstock.ts';
-import { hold } from '../support/scripted-actions.ts';
-import { scriptedService, tenEach } from '../support/scripted-service.ts';
+import { hold, scriptedService, tenEach } from '../support/scripted-service.ts';
 
 test('opens a state whose first command was killed while it created the state', async () => {
   const service = await scriptedService();

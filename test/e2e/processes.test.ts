@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { pidNamespace } from '../support/capabilities.ts';
 import { petstockAt } from '../support/petstock.ts';
-import { hold, normally, slowly } from '../support/scripted-actions.ts';
-import { scriptedService } from '../support/scripted-service.ts';
+import { hold, normally, scriptedService, slowly } from '../support/scripted-service.ts';
 
 const container = pidNamespace ?? [];
 const describeContained = describe.runIf(pidNamespace !== undefined);

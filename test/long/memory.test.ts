@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { reportOf } from '../support/petstock.ts';
 import { runProgram, serve, temporaryHome } from '../support/program.ts';
+import { stateSql } from '../support/recorded-runs.ts';
 import type { PrintedReport } from '../support/shop.ts';
-import { stateSql } from '../support/state-sql.ts';
 
 /**
  * A heap limit measures what a run keeps of its rows, independently of the machine: V8 fails if it needs more. 64 MB is

@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { schemaVersion } from '../../src/state/schema.ts';
+import { stateSql } from '../support/recorded-runs.ts';
 import { openShop, test, withEnv } from '../support/shop.ts';
-import { stateSql } from '../support/state-sql.ts';
 
 /** Opens a shop with the configuration file of petstock 0.1, to which a later version has added fields. */
 async function shopWith(added: object) {

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { npm } from '../../.ci/commands.ts';
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -89,4 +90,17 @@ function environmentOf({ folder, path }: Machine): NodeJS.ProcessEnv {
     XDG_CONFIG_HOME: join(folder, '.config'),
     XDG_STATE_HOME: join(folder, '.local', 'state'),
   };
+}
+
+let packed: string | undefined;
+
+/** Returns the path of the package as it is published. Packs `dist` as it is, and builds it first if there is none. */
+export function tarball(): string {
+  if (packed !== undefined) return packed;
+  if (!existsSync(join(repository, 'dist/petstock.cjs'))) npm(repository, 'run', 'build');
+  // A worker of vitest may be killed, so nothing is left outside: the next run of that worker replaces the file.
+  const folder = join(repository, 'node_modules/.cache/petstock', `packed-${process.env.VITEST_POOL_ID}`);
+  npm(repository, 'exec', '--', 'tsx', '.ci/release/pack.ts', folder);
+  packed = join(folder, `petstock-${manifest.version}.tgz`);
+  return packed;
 }

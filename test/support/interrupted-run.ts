@@ -1,8 +1,7 @@
 import { expect, vi } from 'vitest';
 import { petstockAt } from './petstock.ts';
 import { runSql, temporaryPostgres } from './postgres.ts';
-import { hold, slowly } from './scripted-actions.ts';
-import { type ScriptedService, scriptedService, tenEach, until } from './scripted-service.ts';
+import { hold, type ScriptedService, scriptedService, slowly, tenEach, until } from './scripted-service.ts';
 
 /** Number of moments at which runs are interrupted; `PETSTOCK_RUNS=100` tries nearly all. */
 const instants = Number(process.env.PETSTOCK_RUNS ?? 2);

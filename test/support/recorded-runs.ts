@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import type { PlannedRow, RecordedResult, RunHead } from '../../src/inventory/run-records.ts';
+import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { History } from '../../src/state/history.ts';
 import { countersOf, intend, lastIntent, settle } from '../../src/state/intents.ts';
 import type { Row } from '../../src/state/open-run.ts';
@@ -81,4 +83,17 @@ export function headOf(shop: Shop): RunHead {
 
 export function plannedRow({ petId, line, before, after, reason, ref }: TestRow, index: number): PlannedRow {
   return { row: index + 1, line: line ?? index + 2, petId, before, after, reason, ref };
+}
+
+/**
+ * Runs statements on the state database in a folder, in order.
+ * @returns the rows of the last statement
+ */
+export async function stateSql(folder: string, ...statements: readonly string[]) {
+  const database = new (sqlite().DatabaseSync)(join(folder, 'state.db'));
+  try {
+    return statements.map((sql) => database.prepare(sql).all()).at(-1) ?? [];
+  } finally {
+    database.close();
+  }
 }

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { InterruptedError } from '../../../src/shared/errors.ts';
 import { canMakeFifos } from '../../support/capabilities.ts';
-import { answers, commitThenDrop } from '../../support/scripted-actions.ts';
-import type { Action } from '../../support/scripted-service.ts';
+import { type Action, answers, commitThenDrop } from '../../support/scripted-service.ts';
 import { changeFile, errorJson } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { answers } from '../../support/scripted-actions.ts';
+import { answers } from '../../support/scripted-service.ts';
 import { errorJson, withEnv } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 

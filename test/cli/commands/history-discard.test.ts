@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { recordRun } from '../../support/recorded-runs.ts';
-import { hang } from '../../support/scripted-actions.ts';
+import { hang } from '../../support/scripted-service.ts';
 import { changeFile, confirming, noCounts } from '../../support/shop.ts';
 import { killAt, test } from '../../support/till.ts';
 

@@ -2,9 +2,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { countersOf, intend, lastIntent, settle } from '../../../src/state/intents.ts';
-import { headOf, plannedRow, recordRun, useState } from '../../support/recorded-runs.ts';
+import { headOf, plannedRow, recordRun, stateSql, useState } from '../../support/recorded-runs.ts';
 import { changeFile, jsonLines, noCounts, openShop, type Shop, stockOf, test } from '../../support/shop.ts';
-import { stateSql } from '../../support/state-sql.ts';
 
 const list = (shop: Shop, options = '') => shop.json(`history list --json ${options}`.trim());
 const ids = async (shop: Shop, options?: string): Promise<readonly string[]> =>

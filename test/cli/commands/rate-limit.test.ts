@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { createTestClock } from '../../support/clock.ts';
-import { answers } from '../../support/scripted-actions.ts';
+import { answers } from '../../support/scripted-service.ts';
 import {
   apply,
   confirming,

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { answers } from '../../support/scripted-actions.ts';
+import { answers } from '../../support/scripted-service.ts';
 import { apply, openShop, shopOf, stockOf, withReport } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 

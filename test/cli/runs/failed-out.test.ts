@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { rowsIn } from '../../support/delimited-rows.ts';
-import { answers, drop, hang, storeInstead } from '../../support/scripted-actions.ts';
-import type { Action } from '../../support/scripted-service.ts';
+import { type Action, answers, drop, hang, storeInstead } from '../../support/scripted-service.ts';
 import { apply, changeFile } from '../../support/shop.ts';
 import { killAt, test } from '../../support/till.ts';
 

@@ -2,14 +2,15 @@ import { describe, expect } from 'vitest';
 import type { Clock } from '../../../src/shared/clock.ts';
 import type { RunOptions } from '../../support/context.ts';
 import {
+  type Action,
   answerForPet,
   answers,
   commitThenAnswer,
   commitThenDrop,
   drop,
   normally,
-} from '../../support/scripted-actions.ts';
-import { type Action, tenEach } from '../../support/scripted-service.ts';
+  tenEach,
+} from '../../support/scripted-service.ts';
 import { openTill, type Till, test } from '../../support/till.ts';
 
 /** Returns a listener of stderr that adds to a pet, as another client, once the till waits for the rate limit. */

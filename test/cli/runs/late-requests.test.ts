@@ -1,14 +1,15 @@
 import { describe, expect } from 'vitest';
 import { openState } from '../../../src/state/open-state.ts';
 import {
+  type Action,
   answers,
   commitThenAnswer,
   commitThenDrop,
   commitThenHang,
   drop,
+  type Exchange,
   hang,
-} from '../../support/scripted-actions.ts';
-import type { Action, Exchange } from '../../support/scripted-service.ts';
+} from '../../support/scripted-service.ts';
 import { killAt, openTill, type Till, test } from '../../support/till.ts';
 
 const apply = (till: Till) => `inventory apply ${till.file('a.csv', 'petId,quantity\n1,50\n')} --yes`;

@@ -1,7 +1,14 @@
 import { describe, expect } from 'vitest';
 import { nameOf } from '../../support/petstock.ts';
-import { andThen, answers, commitThenHang, normally } from '../../support/scripted-actions.ts';
-import { type Action, type Exchange, tenEach } from '../../support/scripted-service.ts';
+import {
+  type Action,
+  andThen,
+  answers,
+  commitThenHang,
+  type Exchange,
+  normally,
+  tenEach,
+} from '../../support/scripted-service.ts';
 import { killAt, openTill, type Till, test } from '../../support/till.ts';
 
 async function killedApply(action: Action, text: string) {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { type Clock, createSystemClock } from '../../../src/shared/clock.ts';
-import { slowly } from '../../support/scripted-actions.ts';
+import { slowly } from '../../support/scripted-service.ts';
 import { openTill, type Till } from '../../support/till.ts';
 
 // The commands wait in real time, on a machine that may be busy.

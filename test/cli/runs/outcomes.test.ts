@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import {
+  type Action,
   andThen,
   answers,
   commitThenAnswer,
@@ -8,8 +9,7 @@ import {
   drop,
   normally,
   storeInstead,
-} from '../../support/scripted-actions.ts';
-import type { Action } from '../../support/scripted-service.ts';
+} from '../../support/scripted-service.ts';
 import { errorJson } from '../../support/shop.ts';
 import { type Till, test } from '../../support/till.ts';
 

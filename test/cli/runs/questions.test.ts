@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { answers, drop } from '../../support/scripted-actions.ts';
+import { answers, drop } from '../../support/scripted-service.ts';
 import { apply, changeFile, confirming, openShop } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 

@@ -1,7 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect } from 'vitest';
-import { commitThenDrop, drop, hang, hold } from '../../support/scripted-actions.ts';
-import { type Action, tenEach } from '../../support/scripted-service.ts';
+import { type Action, commitThenDrop, drop, hang, hold, tenEach } from '../../support/scripted-service.ts';
 import { portOf } from '../../support/servers.ts';
 import { openTill, type Till, test } from '../../support/till.ts';
 import { openClosingPort, openTlsFront } from '../../support/tls.ts';

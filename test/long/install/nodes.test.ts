@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
-import { manifest, newMachine, newProject, runOn } from '../../support/installation.ts';
+import { manifest, newMachine, newProject, runOn, tarball } from '../../support/installation.ts';
 import { nodeRelease } from '../../support/packages.ts';
-import { tarball } from '../../support/tarball.ts';
 import { usesProgram } from './usage.ts';
 
 /** The registry may be slow. */

@@ -1,8 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { runOn } from '../../support/installation.ts';
-import { tarball } from '../../support/tarball.ts';
+import { runOn, tarball } from '../../support/installation.ts';
 import { test, usesProgram } from './usage.ts';
 
 /** The registry may be slow. */

@@ -1,5 +1,5 @@
 import { beforeEach, expect } from 'vitest';
-import { hang } from '../../../support/scripted-actions.ts';
+import { hang } from '../../../support/scripted-service.ts';
 import { changeFile, confirming, openShop, type Shop, stockOf } from '../../../support/shop.ts';
 import { killAt, test } from '../../../support/till.ts';
 

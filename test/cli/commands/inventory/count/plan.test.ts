@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { rowsIn } from '../../../../support/delimited-rows.ts';
-import { answers } from '../../../../support/scripted-actions.ts';
+import { answers } from '../../../../support/scripted-service.ts';
 import { changeFile, confirming, errorJson, openShop, stockOf, test } from '../../../../support/shop.ts';
 import { openTill } from '../../../../support/till.ts';
 import { count, person, scanFile } from './count-rig.ts';
