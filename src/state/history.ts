@@ -6,7 +6,7 @@ import { isOpen, type OpenRun, type Row, rowColumns, rowOf } from './open-run.ts
 import { headOf, RecordedRuns } from './recorded-runs.ts';
 import { noSuchRun, runIdAt } from './run-ids.ts';
 import type { Lock, Moment, Store } from './state-store.ts';
-import { type Answer, among, forEach, number, type Statement, statement, text } from './statements.ts';
+import { type Answer, among, forEach, maxItems, number, type Statement, statement, text } from './statements.ts';
 
 export interface HistoryOptions {
   readonly store: Store;
@@ -39,7 +39,7 @@ export class History extends RecordedRuns {
    */
   async begin(
     head: RunHead,
-    rows: readonly PlannedRow[],
+    rows: Iterable<PlannedRow>,
     follows?: { readonly run: string | undefined },
   ): Promise<OpenRun> {
     const run = await this.beginLater(head, rows);
@@ -66,12 +66,9 @@ export class History extends RecordedRuns {
   }
 
   /** Like `begin`, but the run is recorded by the first transaction of a turn: see `OpenRun.beginning`. */
-  async beginLater(head: RunHead, planned: readonly PlannedRow[]): Promise<OpenRun> {
+  async beginLater(head: RunHead, planned: Iterable<PlannedRow>): Promise<OpenRun> {
     const { run, lock } = await this.#newRun();
-    const rows = planned.map(({ outcome, ...row }): Row => {
-      const { result = 'pending', error } = outcome ?? {};
-      return { ...row, result, error, intent: undefined, inFlightUntil: undefined, quantity: undefined };
-    });
+    const rows = Array.from(planned, rowFor);
     const beginning = (moment: Moment) => beginningOf(run, head, rows, moment);
     return { ...head, run, began: 0, rows, isResumed: false, lock, beginning };
   }
@@ -255,39 +252,68 @@ function writerText({ os_user: user, host, pid }: Answer): string {
 
 const maxShownPets = 20;
 
-function beginningOf(run: string, head: RunHead, rows: readonly Row[], { now }: Moment): Statement[] {
-  let units: bigint | undefined = 0n;
+/** Field by field: by spreading, each of many rows would get a shape of its own, which takes four times the memory. */
+function rowFor({ row, line, petId, before, after, delta, basis, readsFirst, reason, ref, outcome }: PlannedRow): Row {
+  return {
+    row,
+    line,
+    petId,
+    before,
+    after,
+    delta,
+    basis,
+    readsFirst,
+    reason,
+    ref,
+    result: outcome?.result ?? 'pending',
+    error: outcome?.error,
+    intent: undefined,
+    inFlightUntil: undefined,
+    quantity: undefined,
+  };
+}
+
+/** Yields the statements one by one, because those of many rows together take as much memory as the rows. */
+function* beginningOf(run: string, head: RunHead, rows: readonly Row[], { now }: Moment): Generator<Statement> {
+  const insert = `INSERT INTO runs (run, number, began, at, command, env, store, base_url, service, scope, os_user, host, pid, file,
+      content_hash, has_deltas, reason, undoes, head_unchanged, head_skipped, head_not_edited, changes, units, pets)
+    VALUES (?, (SELECT coalesce(max(number), 0) + 1 FROM runs), coalesce((SELECT last_intent FROM services WHERE service = ?), 0),
+      ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+  const pets = JSON.stringify(rows.slice(0, maxShownPets).map(({ petId }) => String(petId)));
+  yield statement(
+    insert,
+    ...[run, head.service, now, head.command, head.env, head.store ?? null, head.baseUrl, head.service, head.scope],
+    ...[head.user ?? null, head.host, head.pid, head.file ?? null, head.contentHash ?? null],
+    ...[head.hasDeltas === undefined ? null : Number(head.hasDeltas), head.reason ?? null, head.undoes ?? null],
+    ...[head.unchanged, head.skipped ?? 0, head.notEdited ?? 0, rows.length, String(unitsOf(rows) ?? ''), pets],
+  );
   let outcomes = 0;
-  const tuples = rows.map((each) => {
-    const { row, line, petId, before, after, delta, basis, reason, ref, result, error } = each;
-    const change = delta ?? (before === undefined ? undefined : after - before);
-    units = units === undefined || change === undefined ? undefined : units + BigInt(Math.abs(change));
+  const tupleOf = ({ row, line, petId, before, after, delta, basis, reason, ref, result, error }: Row) => {
     if (result !== 'pending') outcomes += 1;
     return [
       ...[run, row, line, head.service, petId, before ?? null, after, delta ?? null, basis ?? null],
       ...[reason ?? null, ref ?? null, result, error === undefined ? null : JSON.stringify(error)],
       ...[result === 'pending' ? null : now, result === 'pending' ? null : outcomes],
     ];
-  });
-  const insert = `INSERT INTO runs (run, number, began, at, command, env, store, base_url, service, scope, os_user, host, pid, file,
-      content_hash, has_deltas, reason, undoes, head_unchanged, head_skipped, head_not_edited, changes, units, pets)
-    VALUES (?, (SELECT coalesce(max(number), 0) + 1 FROM runs), coalesce((SELECT last_intent FROM services WHERE service = ?), 0),
-      ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
-  const pets = JSON.stringify(rows.slice(0, maxShownPets).map(({ petId }) => String(petId)));
+  };
   const insertRows = `INSERT INTO rows (run, row, line, service, pet_id, before, after, delta, basis, reason, ref, result, error, at, outcome)
     VALUES ?* ON CONFLICT DO NOTHING`;
   const shape = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT last FROM outcomes) + ?)';
-  return [
-    statement(
-      insert,
-      ...[run, head.service, now, head.command, head.env, head.store ?? null, head.baseUrl, head.service, head.scope],
-      ...[head.user ?? null, head.host, head.pid, head.file ?? null, head.contentHash ?? null],
-      ...[head.hasDeltas === undefined ? null : Number(head.hasDeltas), head.reason ?? null, head.undoes ?? null],
-      ...[head.unchanged, head.skipped ?? 0, head.notEdited ?? 0, rows.length, String(units ?? ''), pets],
-    ),
-    ...forEach(insertRows, shape, tuples),
-    ...(outcomes === 0 ? [] : [statement('UPDATE outcomes SET last = last + ?', outcomes)]),
-  ];
+  for (let from = 0; from < rows.length; from += maxItems) {
+    yield* forEach(insertRows, shape, rows.slice(from, from + maxItems).map(tupleOf));
+  }
+  if (outcomes > 0) yield statement('UPDATE outcomes SET last = last + ?', outcomes);
+}
+
+/** Returns how many units are to be changed; undefined if some row changes a stock that is not known. */
+function unitsOf(rows: readonly Row[]): bigint | undefined {
+  let units = 0n;
+  for (const { before, after, delta } of rows) {
+    const change = delta ?? (before === undefined ? undefined : after - before);
+    if (change === undefined) return undefined;
+    units += BigInt(Math.abs(change));
+  }
+  return units;
 }
 
 /** The properties that decide whether a run may be removed from the history. */

@@ -2,7 +2,7 @@ import type { Answers, Statement } from './statements.ts';
 
 /** What a transaction has decided: the statements that write it, and the result for its caller. */
 export interface Decided<Result> {
-  readonly writes: readonly Statement[];
+  readonly writes: Iterable<Statement>;
   readonly result: Result;
 }
 

@@ -16,7 +16,7 @@ export function statement(sql: string, ...values: readonly Value[]): Statement {
 }
 
 /** The most items in one statement. With more pets, SQLite searches without the index. */
-const maxItems = 64;
+export const maxItems = 64;
 
 /**
  * Replaces `?*` by a list of values in parentheses. A long list makes several statements, an empty one makes none.

@@ -258,22 +258,21 @@ function isRecorded(
  * Returns the rows of a new run, numbered from 1.
  * @param stock the stock that they were planned with, if it was read
  */
-function plannedRows(
+function* plannedRows(
   rows: readonly BulkRow[],
   stock: Stock | undefined,
   { confirmed, ...options }: Pick<PlannedRow, 'readsFirst'> & { readonly confirmed?: ConfirmedPets } = {},
-): PlannedRow[] {
-  const planned: PlannedRow[] = [];
+): Generator<PlannedRow> {
+  let number = 0;
   for (const { line, petId, before, after, result, error, reason, ref, ...row } of rows) {
     if (after === undefined || !isRecorded({ petId, result, after }, confirmed)) continue;
     const isSettled = ((result === 'conflict' || result === 'failed') && error !== undefined) || result === 'unchanged';
     const delta = result === 'planned' ? owedDelta(row) : undefined;
     const basis = stock === undefined ? undefined : basisOf(stock, petId);
     const outcome = isSettled ? { result, error } : undefined;
-    const number = planned.length + 1;
-    planned.push({ row: number, line, petId, before, after, delta, basis, reason, ref, outcome, ...options });
+    number += 1;
+    yield { row: number, line, petId, before, after, delta, basis, reason, ref, outcome, ...options };
   }
-  return planned;
 }
 
 /**
