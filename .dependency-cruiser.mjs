@@ -114,13 +114,6 @@ export default {
       { path: 'node_modules/pg/' },
     ),
     {
-      name: 'real-clock',
-      comment: 'the real clock is made at the edge and handed down',
-      severity: 'error',
-      from: { pathNot: ['^bin/', '^test/'] },
-      to: { path: '^src/shared/clock\\.ts$', dependencyTypesNot: ['type-only'] },
-    },
-    {
       name: 'real-transport',
       comment: 'the transport is made at the edge and handed down',
       severity: 'error',

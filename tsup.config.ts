@@ -18,12 +18,12 @@ export default defineConfig(async ({ outDir = 'dist' }) => [
     clean: ['!*/**'],
     // Everything is bundled, except a package that `pg` can do without. tsup gives this precedence over `external`, so
     // the exceptions have to be in the pattern.
-    noExternal: [/^(?!(pg-native|\.\/(complete|program)\.cjs)$)/],
-    external: ['./complete.cjs', './program.cjs'],
+    noExternal: [/^(?!(pg-native|\.\/(completion|program)\.cjs)$)/],
+    external: ['./completion.cjs', './program.cjs'],
     removeNodeProtocol: false,
     entry: {
       petstock: 'bin/installed.ts',
-      complete: 'bin/complete.ts',
+      completion: 'bin/completion.ts',
       program: 'bin/run.ts',
       // The package looks for `prebuilds` in the folder above its script.
       'sqlite/index': resolve('@photostructure/sqlite'),

@@ -15,7 +15,7 @@ import { Script } from 'node:vm';
 import { ownerOf } from '../src/settings/folders.ts';
 import { effectiveUser } from '../src/shared/private-files.ts';
 import { version } from '../src/shared/version.ts';
-import { cacheFolderOf } from './folders.ts';
+import { cacheFolderOf } from './process-folders.ts';
 
 /** If the folder has this many files, of other commands and older versions, all are removed before one is written. */
 const maxFiles = 96;

@@ -2,12 +2,12 @@ import { hostname } from 'node:os';
 import type { Transport, TransportOptions } from '../src/api/transport.ts';
 import type { Context } from '../src/cli/context.ts';
 import { main } from '../src/cli/main.ts';
-import { createSystemClock } from '../src/shared/clock.ts';
 import { endingSignalOf, exitCodes } from '../src/shared/errors.ts';
-import { foldersOf } from './folders.ts';
 import { createInput } from './input.ts';
 import { endBlocked, endWithTerminal, listenForInterruption, listenForSuspension } from './interruption.ts';
 import { bestEffort, createOutput, openStderr } from './output.ts';
+import { foldersOf } from './process-folders.ts';
+import { createSystemClock } from './system-clock.ts';
 import { withPlainParser } from './v8-flags.ts';
 
 /** Runs the command line of this process, and returns the exit code. */
@@ -21,7 +21,7 @@ export async function run(): Promise<number> {
   delete process.env.SNAP;
   const interruption = listenForInterruption();
   const { signal: interrupted, onHangup } = interruption;
-  const clock = createSystemClock(process.hrtime.bigint);
+  const clock = createSystemClock();
   const stderr = bestEffort(createOutput(2, openStderr));
   const context: Context = {
     argv: process.argv.slice(2),

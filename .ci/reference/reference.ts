@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { Argument, Command as Commander } from 'commander';
 import { type Command, commandsBelow } from '../../src/cli/commands/command.ts';
 import { notesOf, topics } from '../../src/cli/commands/help.ts';
-import { root } from '../../src/cli/commands/index.ts';
+import { root } from '../../src/cli/commands/root.ts';
 import { commanderOf } from '../../src/cli/program.ts';
 import type { HelpPart } from '../../src/output/help-text.ts';
 

@@ -5,7 +5,7 @@ import type { FlagValues } from '../shared/hint.ts';
 import { capitalized } from '../shared/parsed.ts';
 import { version } from '../shared/version.ts';
 import { type Command, commandNamed, type OptionRow } from './commands/command.ts';
-import { root } from './commands/index.ts';
+import { root } from './commands/root.ts';
 
 /** A command line, as far as it can be understood. */
 export interface CommandLine {

@@ -1,5 +1,5 @@
+import type { JsonValue } from './http/answer.ts';
 import { itemFieldNames, itemFields, petStatuses } from './item.ts';
-import type { JsonValue } from './json.ts';
 import { type Operation, operations } from './operations.ts';
 
 /** The first pet of the default stock, with its initial quantity. */

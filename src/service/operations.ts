@@ -1,6 +1,6 @@
+import type { JsonValue } from './http/answer.ts';
 import { Refusal } from './http/answer.ts';
 import type { InventoryItem } from './item.ts';
-import type { JsonValue } from './json.ts';
 import type { Store } from './store.ts';
 import { parseQuantity, type QuantityBounds, readInt64 } from './values.ts';
 

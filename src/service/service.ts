@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { FaultSet } from './faults/fault-set.ts';
+import { FaultSet } from './faults.ts';
 import { Cors } from './http/cors.ts';
-import { addressOf, type Service } from './http/exchange.ts';
+import { addressOf, Journal, type Service } from './http/exchange.ts';
 import { ApiServer } from './http/server.ts';
-import { Journal } from './journal.ts';
+import type { Stock } from './item.ts';
 import { digestOf, generateKey, keyChecker } from './key.ts';
-import { addressBuckets, PLANS } from './limits/admission.ts';
+import { addressBuckets, type BanRule, PLANS, type Plan } from './limits/admission.ts';
 import { Quota } from './limits/quota.ts';
-import type { ServiceOptions } from './options.ts';
-import { seededStock } from './seed.ts';
+import { type Seed, seededStock } from './seed.ts';
 import { IN_MEMORY, openStore, type Store } from './store.ts';
 
 export type RunningService = Awaited<ReturnType<typeof startService>>;
@@ -85,4 +84,46 @@ function createService(options: ServiceOptions, key: string, store: Store, fault
       };
     },
   };
+}
+
+/** A clock, in milliseconds since the Unix epoch. */
+interface Clock {
+  now(): number;
+}
+
+/** `pets`, `seed` and `ids` describe the stock of a new database, unless `stock` is given. */
+export interface ServiceOptions extends Seed {
+  /** The clock for windows, bans and `Date`. */
+  readonly clock: Clock;
+  /** Path of a SQLite file, or ':memory:' (the default). A new file is created and filled. */
+  readonly file?: string | undefined;
+  /** The stock of a new database. */
+  readonly stock?: Stock | undefined;
+  /** Address to listen on; default 127.0.0.1. */
+  readonly host?: string | undefined;
+  /** Port to listen on; 0, the default, uses a free one. */
+  readonly port?: number | undefined;
+  /** The only key that is accepted. Default: a generated one. */
+  readonly key?: string | undefined;
+  /** Plan of the key; default: business. */
+  readonly plan?: Plan | undefined;
+  /** Limits of an enterprise key; they override `plan`. */
+  readonly limits?: { readonly minute: bigint | number; readonly day: bigint | number } | undefined;
+  /** Length of the minute window in seconds; default 60. */
+  readonly windowSeconds?: number | undefined;
+  /** The rule by which refused requests ban the key; false for no bans. Default: the 11th strike bans it for 300 s. */
+  readonly ban?: BanRule | false | undefined;
+  /** Origins of web pages that may call the service from a browser; `*` for all. Default: none. */
+  readonly cors?: readonly string[] | undefined;
+  /** Bounds of the quantities that may be set. Default: none. */
+  readonly quantityBounds?: { readonly min?: bigint | undefined; readonly max?: bigint | undefined } | undefined;
+  /** Faults to inject; for the grammar see `parseFault`. */
+  readonly faults?: readonly string[] | undefined;
+  /** Whether requests are recorded for `journal()`, for tests. */
+  readonly recordsRequests?: boolean | undefined;
+}
+
+/** Reports whether no other machine can reach this address. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }

@@ -1,6 +1,3 @@
-import { clearTimeout, setTimeout } from 'node:timers';
-import { setTimeout as delay } from 'node:timers/promises';
-
 export interface Clock {
   /** The wall clock, in milliseconds since the Unix epoch. It may be stepped. */
   now(): number;
@@ -22,27 +19,6 @@ export interface Deadline {
   clear(): void;
   /** Lets the process end earlier; absent on a clock that keeps no process alive. */
   unref?(): void;
-}
-
-/**
- * Creates the clock of this machine. Only `bin` calls this; everything else receives a clock.
- * @param hrtime `process.hrtime.bigint`, because importing `node:process` would open all standard streams and take 4 ms
- * of a start
- */
-export function createSystemClock(hrtime: () => bigint): Clock {
-  return {
-    now: Date.now,
-    monotonic: () => Number(hrtime()) / 1e6,
-    sleep: async (ms, signal) => {
-      await delay(ms, undefined, { signal }).catch((error) => {
-        throw signal?.aborted ? signal.reason : error;
-      });
-    },
-    deadline: (ms, onPassed) => {
-      const timer = setTimeout(onPassed, Math.min(ms, maxTimer));
-      return { clear: () => clearTimeout(timer), unref: () => void timer.unref() };
-    },
-  };
 }
 
 /** The time that the requests of a command, and the pauses between them, may take altogether. */
@@ -70,6 +46,3 @@ export class TimeBudget {
     return Math.min(timeout, Math.max(1, this.left));
   }
 }
-
-/** Maximum length of a timer in milliseconds; a longer one would overflow to 1 ms. */
-const maxTimer = 2 ** 31 - 1;

@@ -1,8 +1,7 @@
 import { closeSync, openSync, unlinkSync } from 'node:fs';
-import { hrtime } from 'node:process';
+import { createSystemClock } from '../../bin/system-clock.ts';
 import { GateFile } from '../../src/rate-limit/gate-file.ts';
 import { Limits } from '../../src/rate-limit/limits.ts';
-import { createSystemClock } from '../../src/shared/clock.ts';
 import { openState } from '../../src/state/open-state.ts';
 
 // Tries as often as possible to be the process with the probe: `node --import tsx limits-hammer.ts <folder> <seconds>`.
@@ -10,7 +9,7 @@ import { openState } from '../../src/state/open-state.ts';
 const [folder = '', seconds = ''] = process.argv.slice(2);
 const faults: string[] = [];
 const warn = (line: string) => faults.push(line);
-const clock = createSystemClock(hrtime.bigint);
+const clock = createSystemClock();
 const state = await openState({ folder, url: undefined, clock });
 const limits = new Limits({
   ...{ store: state, gates: new GateFile([folder], clock), clock, scope: 'ab', target: 'staging', random: Math.random },

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import type { JournalEntry } from '../../src/service/journal.ts';
+import type { JournalEntry } from '../../src/service/http/exchange.ts';
 import { type Home, runProgram, type Served, serve, startProgram, temporaryHome } from '../support/program.ts';
 
 const run = promisify(execFile);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseFault } from '../../src/service/faults/grammar.ts';
+import { parseFault } from '../../src/service/faults.ts';
 
 const ALWAYS = { kind: 'always' };
 

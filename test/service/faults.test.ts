@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FaultSet } from '../../src/service/faults/fault-set.ts';
+import { FaultSet } from '../../src/service/faults.ts';
 import { FaultSpecError } from '../../src/service/index.ts';
 import { outcome, outcomes, rate, start, temporaryFile } from './support.ts';
 

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
+import { createSystemClock } from '../../bin/system-clock.ts';
 import type { PlannedRow, RunHead } from '../../src/inventory/run-records.ts';
-import { type Clock, createSystemClock } from '../../src/shared/clock.ts';
+import type { Clock } from '../../src/shared/clock.ts';
 import { History } from '../../src/state/history.ts';
 import { openState } from '../../src/state/open-state.ts';
 import { initPostgres } from '../../src/state/postgres.ts';
@@ -19,7 +20,7 @@ export interface SharedState {
   open(clock?: Clock): Promise<Store>;
 }
 
-export const systemClock = createSystemClock(process.hrtime.bigint);
+export const systemClock = createSystemClock();
 
 export async function newState(engine: Engine): Promise<SharedState> {
   const place = engine === 'sqlite' ? newFolder() : await temporaryDatabase();

@@ -1,7 +1,7 @@
-import { hrtime } from 'node:process';
 import { onTestFinished } from 'vitest';
+import { createSystemClock } from '../../bin/system-clock.ts';
 import { type ServiceOptions, startService } from '../../src/service/index.ts';
-import { type Clock, createSystemClock } from '../../src/shared/clock.ts';
+import type { Clock } from '../../src/shared/clock.ts';
 import { changeFile, type ShopRunOptions, shopOf, temporaryFolders } from './shop.ts';
 
 export type Team = Awaited<ReturnType<typeof openTeam>>;
@@ -16,7 +16,7 @@ interface Ahead {
 
 /** Opens a service with one key for several machines that share their state in a database. */
 export async function openTeam(stateUrl: string, options: Partial<ServiceOptions> = {}) {
-  const clock = createSystemClock(hrtime.bigint);
+  const clock = createSystemClock();
   const service = await startService({ file: ':memory:', recordsRequests: true, clock, ...options });
   onTestFinished(() => service.close());
   const env = {
@@ -41,7 +41,7 @@ export async function openTeam(stateUrl: string, options: Partial<ServiceOptions
 }
 
 function clockAhead({ wall, monotonic }: Ahead): Clock {
-  const clock = createSystemClock(hrtime.bigint);
+  const clock = createSystemClock();
   return {
     ...clock,
     now: () => clock.now() + wall,

@@ -7,8 +7,8 @@ import { UsageError } from '../../shared/errors.ts';
 import { petstock } from '../../shared/hint.ts';
 import { commanderOf } from '../program.ts';
 import { type Command, commandNamed, commandsBelow } from './command.ts';
-import { root, topicNames } from './index.ts';
 import { meantCommand } from './meant-command.ts';
+import { root, topicNames } from './root.ts';
 
 /**
  * Returns the help of a command or a topic.

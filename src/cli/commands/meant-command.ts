@@ -1,7 +1,7 @@
 import { UsageError } from '../../shared/errors.ts';
 import { nearest } from '../../shared/hint.ts';
 import { type Command, commandNamed, commandsBelow } from './command.ts';
-import { root } from './index.ts';
+import { root } from './root.ts';
 
 /**
  * Returns the error for an unknown command. Its hint is what does the job of a command that went, or help.

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FaultSet } from '../faults/fault-set.ts';
-import type { Journal, OpenEntry } from '../journal.ts';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { FaultSet, Harm } from '../faults.ts';
 import type { addressBuckets, ShownLimit } from '../limits/admission.ts';
 import type { Quota } from '../limits/quota.ts';
 import type { Shop } from '../operations.ts';
 import type { Target } from '../routes.ts';
-import { Refusal } from './answer.ts';
+import { type Answer, Refusal } from './answer.ts';
 import type { Cors } from './cors.ts';
 
 /** What the handling of a request needs. */
@@ -93,4 +94,85 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
       .once('error', () => reject(new BodyCutOff()))
       .once('close', () => request.readableEnded || reject(new BodyCutOff()));
   });
+}
+
+/**
+ * Sends a response. Resolves once all of it was handed to Node, or the client has disconnected.
+ * @param headers those of all responses to this request; the others are added
+ * @param harm a fault that damages the response
+ */
+export async function send(
+  { response, method, entry }: Exchange,
+  answer: Answer,
+  headers: Record<string, string>,
+  harm: Harm | null = null,
+): Promise<void> {
+  if (response.destroyed) return;
+  const body = harm?.kind === 'malform' ? malformed(answer.body) : answer.body;
+  Object.assign(headers, answer.headers);
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  // The length of a longer body is not known without encoding it.
+  if (body?.length === 1) headers['Content-Length'] = String(Buffer.byteLength(body[0] ?? ''));
+  if (harm?.kind === 'without') {
+    for (const name of Object.keys(headers)) if (harm.headers.includes(name.toLowerCase())) delete headers[name];
+  }
+  response.writeHead(answer.status, headers);
+  entry.status = answer.status;
+  if (method === 'HEAD' || body === undefined) {
+    response.end();
+  } else if (harm?.kind === 'truncate') {
+    const [first = ''] = body;
+    response.write(first.slice(0, Math.ceil(first.length / 2)), () => response.destroy());
+  } else if (body.length === 1) {
+    response.end(body[0]);
+  } else {
+    // A client that disconnects is not an error.
+    await pipeline(Readable.from(body), response).catch(() => response.destroy());
+  }
+}
+
+/** Makes JSON invalid by replacing its first character. */
+function malformed(body: Answer['body']): Answer['body'] {
+  if (body === undefined) return undefined;
+  const [first = '', ...others] = body;
+  return [`<${first.slice(1)}`, ...others];
+}
+
+export interface JournalEntry {
+  /** When the request arrived, by the service's clock: milliseconds since the Unix epoch. */
+  readonly time: number;
+  readonly method: string;
+  /** See `loggablePath`. */
+  readonly path: string;
+  /** The body; null if none was read completely, or if it was not UTF-8. */
+  readonly body: string | null;
+  /** The status that was sent; null while the request is pending, and if no response was sent. */
+  readonly status: number | null;
+}
+
+const KEPT = 10_000;
+
+export interface OpenEntry {
+  body: string | null;
+  status: number | null;
+}
+
+/** The latest 10,000 requests to one service, oldest first. */
+export class Journal {
+  readonly #entries: (JournalEntry & OpenEntry)[] = [];
+
+  /** @param isKept whether requests are recorded */
+  constructor(private readonly isKept: boolean) {}
+
+  open(request: () => Pick<JournalEntry, 'time' | 'method' | 'path'>): OpenEntry {
+    if (!this.isKept) return { body: null, status: null };
+    const entry = { ...request(), body: null, status: null };
+    this.#entries.push(entry);
+    if (this.#entries.length >= 2 * KEPT) this.#entries.splice(0, this.#entries.length - KEPT);
+    return entry;
+  }
+
+  entries(): readonly JournalEntry[] {
+    return this.#entries.slice(-KEPT).map((entry) => ({ ...entry }));
+  }
 }

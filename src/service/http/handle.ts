@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSqliteError } from '../../shared/sqlite-engine.ts';
-import { listToJson, toJson } from '../json.ts';
 import { bearerToken } from '../key.ts';
 import type { Admission } from '../limits/admission.ts';
 import { valuesIn } from '../routes.ts';
-import { type Answer, Refusal } from './answer.ts';
-import { addressOf, BodyCutOff, type Exchange, readJsonBody, type Service } from './exchange.ts';
-import { send } from './send.ts';
+import { type Answer, listToJson, Refusal, toJson } from './answer.ts';
+import { addressOf, BodyCutOff, type Exchange, readJsonBody, type Service, send } from './exchange.ts';
 
 /**
  * Handles one request: authenticates it, charges or refuses it, draws a fault, finds the operation and carries it out,

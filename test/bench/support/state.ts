@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
+import { createSystemClock } from '../../../bin/system-clock.ts';
 import type { PlannedRow, RunHead } from '../../../src/inventory/run-records.ts';
 import { serviceNameOf } from '../../../src/settings/key-and-url.ts';
-import { createSystemClock } from '../../../src/shared/clock.ts';
 import { History } from '../../../src/state/history.ts';
 import { countersOf, intend, lastIntent, settle } from '../../../src/state/intents.ts';
 import { openState } from '../../../src/state/open-state.ts';
 
-export const clock = createSystemClock(process.hrtime.bigint);
+export const clock = createSystemClock();
 
 /** Opens the state in a folder as a command does. */
 export async function openBenchState(folder: string) {

@@ -1,7 +1,7 @@
 import { expect, test as plain } from 'vitest';
 import { allCommands } from '../../../.ci/reference/reference.ts';
 import { commandsBelow } from '../../../src/cli/commands/command.ts';
-import { root } from '../../../src/cli/commands/index.ts';
+import { root } from '../../../src/cli/commands/root.ts';
 import { readCommandLine } from '../../../src/cli/program.ts';
 import { test } from '../../support/shop.ts';
 

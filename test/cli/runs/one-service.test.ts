@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { type Clock, createSystemClock } from '../../../src/shared/clock.ts';
+import { createSystemClock } from '../../../bin/system-clock.ts';
+import type { Clock } from '../../../src/shared/clock.ts';
 import { slowly } from '../../support/scripted-service.ts';
 import { openTill, type Till } from '../../support/till.ts';
 
@@ -7,7 +8,7 @@ import { openTill, type Till } from '../../support/till.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 /** Commands that wait for each other share a running clock. */
-const clock = createSystemClock(process.hrtime.bigint);
+const clock = createSystemClock();
 
 /** Two URLs that mean the same service: two spellings, or the same URL in two environments. */
 const ways: Readonly<Record<string, (url: string) => readonly string[]>> = {

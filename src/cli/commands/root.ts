@@ -38,7 +38,7 @@ const commands: Commands = {
       prune: async () => (await import('./history/prune.ts')).historyPruneCommand,
     },
   },
-  limits: async () => (await import('./limits.ts')).limitsCommand,
+  limits: async () => (await import('./show-limits.ts')).limitsCommand,
   status: async () => (await import('./status.ts')).statusCommand,
   state: async () => (await import('./state.ts')).stateCommand,
   config: {

@@ -25,7 +25,7 @@ export async function answerShell([shell = '', marked = ':', ...words]: readonly
 const knowledge: Knowledge = async (what, typed) => {
   const [{ createKnowledge }, { foldersOf }] = await Promise.all([
     import('../src/cli/completion/knowledge.ts'),
-    import('./folders.ts'),
+    import('./process-folders.ts'),
   ]);
   const { env } = process;
   return createKnowledge({ folders: foldersOf(env), env, now: Date.now() })(what, typed);
