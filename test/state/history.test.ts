@@ -196,21 +196,22 @@ describe.each(engines)('the history in %s', (engine) => {
   it('keeps outcomes that another process has recorded, and records again what a database has lost', async () => {
     const at = await opened(engine);
     const { state, history, store } = at;
-    const run = await history.begin(headOf(), rowsFor(1n, 2n, 3n));
+    const run = await history.begin(headOf(), rowsFor(1n, 2n, 3n, 4n));
     await send(store, run);
     await run.lock.release();
     const otherStore = await state.open();
     const other = await historyOf(otherStore).resume(run.run, ann);
     await record(otherStore, other, { result: 'conflict', quantity: 4 }, other.rows.slice(0, 1));
+    await send(otherStore, other, other.rows.slice(3));
     await other.lock.release();
     // The database releases it before it answers what is asked next.
     await otherStore.ask([]);
     for (const row of run.rows.slice(0, 2)) Object.assign(row, { result: 'applied', quantity: 8 });
-    // This process knows that its third row was not sent.
-    Object.assign(run.rows[2] ?? {}, { result: 'pending' });
+    // This process knows that it has not sent its last two rows, but the other has sent one of them.
+    for (const row of run.rows.slice(2)) Object.assign(row, { result: 'pending' });
     await history.retake(run);
-    expect(run.rows.map(({ result }) => result)).toEqual(['conflict', 'applied', 'pending']);
-    expect(await resultsOf(at, run.run)).toEqual(['conflict', 'applied', 'unknown']);
+    expect(run.rows.map(({ result }) => result)).toEqual(['conflict', 'applied', 'pending', 'unknown']);
+    expect(await resultsOf(at, run.run)).toEqual(['conflict', 'applied', 'unknown', 'unknown']);
   });
 
   it('never records an outcome over a newer intent, or over another outcome', async () => {
@@ -250,19 +251,23 @@ describe.each(engines)('the history in %s', (engine) => {
     const at = await opened(engine);
     const { history, store } = at;
     const one = await history.begin(headOf(), rowsFor(1n, 2n));
+    const sentAt = Date.now();
     await send(store, one);
+    expect(one.rows[1]?.inFlightUntil).toBeGreaterThanOrEqual(sentAt + 1000);
     await record(store, one, { result: 'applied', quantity: 8 }, one.rows.slice(0, 1));
     const two = await history.begin(headOf({ command: 'inventory set' }), rowsFor(1n));
     const elsewhere = async (since: number) =>
       (await store.ask(writtenElsewhere(two, [1n, 2n, 3n], since))).answers.flat().map(otherWriteOf);
     expect(await elsewhere(0)).toMatchObject([
       { petId: 1n, result: 'applied', quantity: 8, isSettled: true, intent: 1 },
-      { petId: 2n, result: 'unknown', isSettled: false, inFlightUntil: expect.any(Number) },
+      { petId: 2n, result: 'unknown', isSettled: false, inFlightUntil: one.rows[1]?.inFlightUntil },
     ]);
     expect(await elsewhere(1)).toHaveLength(1);
+    await send(store, two);
+    await record(store, two, { result: 'applied', quantity: 9 });
     const last = (await store.ask(lastWritten(service, [1n, 2n]))).answers.flat().map(lastWriteOf);
-    expect(last).toMatchObject([{ petId: 1n, before: 5, quantity: 8 }]);
-    expect([...(await history.lastKnown(service, [{ petId: 1n }, { petId: 2n }, { petId: 3n }]))]).toEqual([[1n, 8]]);
+    expect(last).toMatchObject([{ petId: 1n, before: 5, quantity: 9 }]);
+    expect([...(await history.lastKnown(service, [{ petId: 1n }, { petId: 2n }, { petId: 3n }]))]).toEqual([[1n, 9]]);
   });
 
   it('closes a run that is discarded', async () => {

@@ -1,10 +1,10 @@
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { LostConnectionError } from '../../src/state/state-store.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { portOf } from '../support/servers.ts';
 import { openShop, withEnv } from '../support/shop.ts';
-import { newState, service } from './rig.ts';
+import { newState, openedIn, service } from './rig.ts';
 
 const waiting = () => ({ isBulk: false, signal: new AbortController().signal, onWait: async () => {} });
 const nothing = () => ({ writes: [], result: undefined });
@@ -21,6 +21,23 @@ test('ends the turn and the lock of a run with their connection, and goes on ove
   await store.transact([], nothing);
   expect(await store.lockRun('run')).toMatchObject({ isLost: false });
   await (await store.takeTurn(service, waiting())).release();
+});
+
+test('ends its former session, whose end the network has not told the database', async () => {
+  const state = await newState('postgres');
+  const nears: Socket[] = [];
+  const server = createServer((near) => {
+    const far = connect(socketOf(state.place)).on('error', () => {});
+    onTestFinished(() => void far.destroy());
+    nears.push(near.on('error', () => {}));
+    near.pipe(far, { end: false }).pipe(near);
+  });
+  onTestFinished(() => void server.close());
+  const store = await openedIn(await urlAt(server, state.place));
+  await store.lockRun('run');
+  for (const near of nears) near.destroy();
+  await store.ask([]);
+  expect(await store.lockRun('run')).toBeDefined();
 });
 
 test('gets its turn over a new connection if the one that waited was lost', async () => {
@@ -49,12 +66,20 @@ test('ends the session of a process that has the turn and is silent for 5 s', as
   expect(answers[0]).toEqual([{ setting: '5000' }]);
 });
 
+function socketOf(url: string): string {
+  return `${decodeURIComponent(/\?host=(.*)$/.exec(url)?.[1] ?? '')}/.s.PGSQL.5432`;
+}
+
+/** Returns the URL of a database through a proxy. */
+async function urlAt(proxy: Server, url: string): Promise<string> {
+  return `postgresql://postgres@127.0.0.1:${await portOf(proxy)}${/@(\/[^?]+)/.exec(url)?.[1]}?sslmode=disable`;
+}
+
 /** Passes on what is sent to a database, and counts how often the client sends something after an answer, connecting and ending included. */
 async function countingProxy(url: string) {
-  const [, path = '', folder = ''] = /@(\/[^?]+)\?host=(.*)$/.exec(url) ?? [];
   let trips = 0;
   const server = createServer((near) => {
-    const far = connect(`${decodeURIComponent(folder)}/.s.PGSQL.5432`);
+    const far = connect(socketOf(url));
     near.on('error', () => far.destroy()).on('close', () => far.destroy());
     far.on('error', () => near.destroy()).pipe(near);
     // The client waits for an answer before it sends more, so all that came before an answer is one round trip.
@@ -70,7 +95,7 @@ async function countingProxy(url: string) {
   });
   onTestFinished(() => void server.close());
   return {
-    url: `postgresql://postgres@127.0.0.1:${await portOf(server)}${path}?sslmode=disable`,
+    url: await urlAt(server, url),
     taken: () => {
       const taken = trips;
       trips = 0;

@@ -1,7 +1,10 @@
+import { copyFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { intend } from '../../src/state/intents.ts';
 import type { Store, TurnWait } from '../../src/state/state-store.ts';
 import { statement } from '../../src/state/statements.ts';
-import { engines, newState, service } from './rig.ts';
+import { engines, headOf, historyOf, newState, rowsFor, service, systemClock } from './rig.ts';
 
 const put = (name: string, count: number) =>
   statement(
@@ -94,8 +97,9 @@ describe.each(engines)('a store in %s', (engine) => {
 
   it('lets a single change go before bulk runs that came earlier', async () => {
     const state = await newState(engine);
-    const stores = await Promise.all([state.open(), state.open(), state.open()]);
-    const [holder, bulk, single] = stores as [Store, Store, Store];
+    const [holder, bulk] = [await state.open(), await state.open()];
+    // It looks less often than the bulk run whether the turn is free.
+    const single = await state.open({ ...systemClock, sleep: (ms, signal) => systemClock.sleep(50 * ms, signal) });
     const turn = await holder.takeTurn(service, waiting({ isBulk: true }));
     const order: string[] = [];
     const taken = (store: Store, isBulk: boolean) =>
@@ -146,4 +150,33 @@ describe.each(engines)('a store in %s', (engine) => {
     other.forgetRun('run');
     expect(await one.lockRun('run')).toBeDefined();
   });
+});
+
+it('writes no more to a file that was replaced', async () => {
+  const { place, open } = await newState('sqlite');
+  const store = await open();
+  await increment(store, 'a');
+  renameSync(join(place, 'state.db'), join(place, 'old.db'));
+  copyFileSync(join(place, 'old.db'), join(place, 'state.db'));
+  await expect(increment(store, 'a')).rejects.toThrow(/was removed or replaced/);
+});
+
+it('bounds how long a request may be under way that a clock ahead of this one has recorded', async () => {
+  const { open } = await newState('sqlite');
+  const ahead = await open({ ...systemClock, now: () => systemClock.now() + 86_400_000 });
+  const run = await historyOf(ahead).begin(headOf(), rowsFor(1n));
+  await ahead.transact([], (_answers, moment) => ({
+    writes: intend(run, run.rows, 0, moment, 1000),
+    result: undefined,
+  }));
+  const { answers } = await (await open()).ask([statement('SELECT in_flight_until AS until FROM rows')]);
+  expect(Number(answers[0]?.[0]?.until)).toBeLessThanOrEqual(systemClock.now() + 1000);
+});
+
+it('waits for the disk of a database where a transaction is to be durable', async () => {
+  const store = await (await newState('postgres')).open();
+  const asked = [statement("SELECT current_setting('synchronous_commit') AS setting")];
+  const settingOf = (isDurable: boolean) =>
+    store.transact(asked, ([rows]) => ({ writes: [], result: rows?.[0]?.setting }), isDurable);
+  expect([await settingOf(true), await settingOf(false)]).toEqual(['on', 'off']);
 });
