@@ -38,7 +38,7 @@ export class Totals {
   /** Adds a row, unless it certainly was not written or changed nothing. */
   add(run: RunRecord, row: RecordedRow, { isCount, cancelledChange }: RowKind): void {
     if (!possibleWrites.includes(row.result) && !isUnclear(row)) return;
-    const change = changeOf(row);
+    const change = writtenChange(row);
     if (change === 0n) return;
     const totals = this.#of(run, row.petId);
     if (change === undefined || cancelledChange === undefined) totals.unknown += 1;
@@ -65,7 +65,7 @@ export class Totals {
 }
 
 /** Returns how a row that may have been written changed the stock; undefined if that is not known. */
-export function changeOf({ result, before, after, quantity = after }: RecordedRow): bigint | undefined {
+export function writtenChange({ result, before, after, quantity = after }: RecordedRow): bigint | undefined {
   const isWritten = result === 'applied' || result === 'differs';
   return isWritten && before !== undefined ? BigInt(quantity) - BigInt(before) : undefined;
 }

@@ -1,7 +1,7 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { countRows } from '../inventory/change.ts';
 import { counted, grouped } from '../inventory/items.ts';
-import type { PetTotals } from '../inventory/pet-totals.ts';
+import { type PetTotals, writtenChange } from '../inventory/pet-totals.ts';
 import type { RecordedRow, RunRecord, SettledRow } from '../inventory/run-records.ts';
 import { petstock, type Target, targetName, targetWords } from '../shared/hint.ts';
 import { plainName, singleLine } from '../shared/sanitize.ts';
@@ -105,7 +105,7 @@ async function* tableRows(
     const shown = { at: shortTime(at, now), command: command.replace(/^inventory /, ''), reason };
     const by = user === undefined ? host : isShared ? `${user}@${host}` : user;
     const origin = { run: run.slice(-shownOfRun), env: targetName({ store, env }), by };
-    yield [{ ...shown, ...origin, ...resultOf(facts), ...(await changeOf(facts, rows, names)) }];
+    yield [{ ...shown, ...origin, ...resultOf(facts), ...(await shownChange(facts, rows, names)) }];
   }
 }
 
@@ -116,7 +116,7 @@ const maxRead = 1000;
  * Returns what a run has changed: for one pet the stock before and after, for several pets the units added and removed.
  * Also returns the reference, if all rows share one, and the name of a single pet.
  */
-async function changeOf(run: RunRecord, rowsOf: HistoryListOptions['rows'], names: PetNames | undefined) {
+async function shownChange(run: RunRecord, rowsOf: HistoryListOptions['rows'], names: PetNames | undefined) {
   const pets = counted(run.changes, 'pet');
   if (run.changes > maxRead) {
     return { change: writtenRows(run) === run.changes ? pets + unitsText(': ', run) : pets, ref: null, name: null };
@@ -126,8 +126,7 @@ async function changeOf(run: RunRecord, rowsOf: HistoryListOptions['rows'], name
   for await (const row of rowsOf(run.run)) {
     first ??= row;
     refs.add(row.ref);
-    if (row.before === undefined || !['applied', 'differs'].includes(row.result)) continue;
-    const by = BigInt(row.quantity ?? row.after) - BigInt(row.before);
+    const by = writtenChange(row) ?? 0n;
     if (by > 0n) added += by;
     else removed -= by;
   }
@@ -154,14 +153,18 @@ function writtenRows({ counts }: Pick<RunRecord, 'counts'>): number {
   return counts.applied + counts.differs;
 }
 
+function possiblyWritten(facts: RunRecord): number {
+  return writtenRows(facts) + facts.counts.unknown;
+}
+
 const faultyResults = ['unknown', 'differs', 'pending', 'failed', 'conflict'] as const;
 
 /** Returns the result of a run in words. `whole`: the run is done, every row succeeded and none was undone. */
 function resultOf(facts: RunRecord): { readonly result: string; readonly whole: boolean } {
   const { counts, changes, undone, state, isDiscarded } = facts;
-  const { applied, unknown, pending, differs } = counts;
+  const { applied, pending } = counts;
   if (state !== 'running' && changes > 0 && pending === changes) return { result: 'nothing applied', whole: false };
-  if (undone > 0 && undone >= applied + differs + unknown) return { result: 'undone', whole: false };
+  if (undone > 0 && undone >= possiblyWritten(facts)) return { result: 'undone', whole: false };
   const some = (count: number, words: string) =>
     count === 0 ? [] : [changes === 1 ? words : `${grouped(count)} ${words}`];
   const faults = [
@@ -234,8 +237,8 @@ export function writtenText(facts: RunRecord): string {
   return counted(facts.changes, 'change') + unitsText(', ', facts);
 }
 
-function undoneText({ counts, undone }: RunRecord): string {
-  const written = counts.applied + counts.differs + counts.unknown;
+function undoneText(facts: RunRecord): string {
+  const [undone, written] = [facts.undone, possiblyWritten(facts)];
   return undone >= written ? 'Undone' : `${grouped(undone)} of ${grouped(written)} rows undone`;
 }
 
@@ -243,14 +246,13 @@ function undoneText({ counts, undone }: RunRecord): string {
  * Returns how to resume a run and how to undo it, if that is possible, as sentences with a command.
  * @param isBlind whether the stock before the run is not known
  */
-export function historyRunHints({ run, env, store, state, counts, undone }: RunRecord, isBlind = false): string[] {
+export function historyRunHints(facts: RunRecord, isBlind = false): string[] {
+  const { run, env, store, state, undone } = facts;
   if (state === 'running') return [];
   const where = targetWords({ store, env });
-  const isOpen = state === 'incomplete';
-  const written = counts.applied + counts.differs;
   return [
-    ...(isOpen ? [`To resume: ${petstock`inventory apply --resume ${run} ${where}`}`] : []),
-    ...(isBlind || undone >= written ? [] : [`Undo: ${petstock`undo ${run} ${where}`}`]),
+    ...(state === 'incomplete' ? [`To resume: ${petstock`inventory apply --resume ${run} ${where}`}`] : []),
+    ...(isBlind || undone >= writtenRows(facts) ? [] : [`Undo: ${petstock`undo ${run} ${where}`}`]),
   ];
 }
 

@@ -41,7 +41,7 @@ export async function previewLines(
   const shown = chooseRows(changing);
   const rest = changing.length - shown.length;
   const room = Number.isFinite(width) ? width : undefined;
-  const lines = await tableLines(planView(shown, names), { header: false, width: room, paint });
+  const lines = await tableLines(planView(shown, names, width), { header: false, width: room, paint });
   if (rest > 0) lines.push(paint.dim(`… and ${grouped(rest)} more`));
   const totals = planTotals(rows);
   const zeros = isAsked ? '' : zeroText(rows).trimEnd();
@@ -68,12 +68,17 @@ function chooseRows(rows: readonly BulkRow[]): readonly BulkRow[] {
   return rows.filter((row) => picked.has(row));
 }
 
+/** With fewer columns than this, numbers have no separators. */
+const narrow = 60;
+
 /**
  * Returns the rows as a table without titles: pet, stock before and after, the change (or the result with its reason,
  * for a row that is not written), and the name.
  */
-function planView(rows: readonly BulkRow[], names: PetNames | undefined): View {
-  const stockText = (stock: number | undefined) => (stock === undefined ? '?' : grouped(stock));
+function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: number): View {
+  const isNarrow = width < narrow;
+  const shortened = (text: string) => (isNarrow ? text.replaceAll(',', '') : text);
+  const stockText = (stock: number | undefined) => (stock === undefined ? '?' : shortened(grouped(stock)));
   const widest = (side: 'before' | 'after') => Math.max(0, ...rows.map((row) => stockText(row[side]).length));
   const [before, after] = [widest('before'), widest('after')];
   const stockCell: Column['cell'] = (stock, { goesTo }, paint) =>
@@ -82,13 +87,13 @@ function planView(rows: readonly BulkRow[], names: PetNames | undefined): View {
       : `${stock}`;
   const changeCell: Column['cell'] = (change, row, paint) => {
     if (typeof change !== 'bigint') return resultCell(change, row, paint);
-    return (change > 0n ? paint.green : paint.red)(`(${signed(change)})`);
+    return (change > 0n ? paint.green : paint.red)(`(${shortened(signed(change))})`);
   };
   return {
     shape: 'list',
     columns: [
-      // An id is followed by three spaces, including the gap: a fixed part of the format.
-      { field: 'petId', title: '', align: 'right', cell: (petId) => `${petId} ` },
+      // An id is followed by three spaces, including the gap, if there is room: a fixed part of the format.
+      { field: 'petId', title: '', align: 'right', cell: (petId) => (isNarrow ? `${petId}` : `${petId} `) },
       { field: 'stock', title: '', whole: true, cell: stockCell },
       { field: 'change', title: '', whole: true, cell: changeCell },
       { field: 'fault', title: '', foreign: 'name', under: true },

@@ -50,7 +50,7 @@ test('shows a single row on one line, with an exact difference', async () => {
   expect(await lines([bulkRow(42n, 7, 12)])).toEqual(['42   7 → 12  (+5)']);
   const [line] = await lines([bulkRow(1n, -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1)]);
   expect(line).toBe('1   -9,007,199,254,740,991 → 9,007,199,254,740,990  (+18,014,398,509,481,981)');
-  expect(await lines([bulkRow(42n, 1800, 7)], { width: 12 })).toEqual(['42  1,800 → 7 (-1,793)']);
+  expect(await lines([bulkRow(42n, 1800, 7)], { width: 12 })).toEqual(['42 1800 → 7 (-1793)']);
 });
 
 test('counts the changes of a preview, and separately the pets that go to 0 or below', async () => {
@@ -92,11 +92,11 @@ test('shows 20 rows of a long plan, including conflicts, failures and zeros', as
 
 test('truncates reasons and columns on a narrow terminal', async () => {
   expect((await lines([unchanged, ...faulty], { width: 40 })).join('\n')).toMatchInlineSnapshot(`
-    "43  9 → 1 conflict the stock is 9, not 7
-    44  9 → ? conflict the stock is 9, not 7
-     8  ? → 3 failed   there is no pet 8 in…
+    "43 9 → 1 conflict the stock is 9, not 7
+    44 9 → ? conflict the stock is 9, not 7
+     8 ? → 3 failed   there is no pet 8 in …
     1 unchanged, 1 failed, 2 conflicts."
   `);
-  expect((await lines([bulkRow(42n, 7, 12)], { width: 15 }))[0]).toBe('42  7 → 12 (+5)');
-  expect((await lines([bulkRow(42n, 7000, 12)], { width: 21 }))[0]).toBe('42  7,000 → 12 (-6,988)');
+  expect((await lines([bulkRow(42n, 7, 12)], { width: 15 }))[0]).toBe('42 7 → 12 (+5)');
+  expect((await lines([bulkRow(42n, 7000, 12)], { width: 21 }))[0]).toBe('42 7000 → 12 (-6988)');
 });

@@ -172,6 +172,13 @@ export class Counting {
     }
   }
 
+  /** Takes typed lines, up to the one that ends the count. */
+  takeTyped(lines: readonly string[]): TakenLine {
+    const parts: TakenLine[] = [];
+    for (const line of lines) if (parts.at(-1)?.isDone !== true) parts.push(this.take(line));
+    return joined(parts);
+  }
+
   get #texts(): KnownTexts {
     const { codes } = this.known;
     const isName = (text: string) => isCalled(codes.names, text);

@@ -1,6 +1,6 @@
 import { isStockTake } from '../../../inventory/earlier-changes.ts';
 import { counted } from '../../../inventory/items.ts';
-import { changeOf, type PetTotals, type RowKind, Totals } from '../../../inventory/pet-totals.ts';
+import { type PetTotals, type RowKind, Totals, writtenChange } from '../../../inventory/pet-totals.ts';
 import { possibleWrites, type RecordedRow, type RunRecord } from '../../../inventory/run-records.ts';
 import { type ShownTotals, totalsView } from '../../../output/history-views.ts';
 import { localMinute } from '../../../output/time.ts';
@@ -122,7 +122,7 @@ async function readUndoneRows(history: History, undone: string, period: Period, 
     for await (const row of history.rows(undone, possibleWrites)) {
       const { isCount, cancelledChange } = kindOf(run, row, before);
       // The undo of an undo cancels nothing: it makes the change again.
-      const change = cancelledChange === 0n ? changeOf(row) : cancelledChange && 0n;
+      const change = cancelledChange === 0n ? writtenChange(row) : cancelledChange && 0n;
       rows.set(row.row, { isCount, change: isWithin(period, run, row) ? change : 0n });
     }
   } catch (error) {

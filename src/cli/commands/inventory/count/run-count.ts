@@ -1,5 +1,5 @@
 import { type BarCodes, noBarCodes } from '../../../../inventory/bar-codes.ts';
-import { type CountEvent, Counting, type ScanQuestion } from '../../../../inventory/count/counting.ts';
+import { Counting, type ScanQuestion } from '../../../../inventory/count/counting.ts';
 import { codeText } from '../../../../inventory/count/scan-line.ts';
 import type { CountMode } from '../../../../inventory/count/tally.ts';
 import { countHelp, modeName, sumText } from '../../../../output/count-text.ts';
@@ -214,7 +214,7 @@ async function scanLines(invocation: Invocation, counting: Counting, file: ScanF
     await screen.begin?.();
     const onTyping = screen.typing ?? (async () => {});
     for await (const lines of linesOf(keys ?? stdin.chunks, keys && onTyping)) {
-      const taken = takeLines(counting, lines);
+      const taken = counting.takeTyped(lines);
       file.append(taken.kept);
       isDone = taken.isDone;
       if (!isDone) interrupted.throwIfAborted();
@@ -229,19 +229,6 @@ async function scanLines(invocation: Invocation, counting: Counting, file: ScanF
     await screen.stop?.(!isDone);
   }
   file.append(counting.leaveQuestion().kept);
-}
-
-/** Takes typed lines. Those after the one that ends the count are ignored. */
-function takeLines(counting: Counting, lines: readonly string[]) {
-  const events: CountEvent[] = [];
-  const kept: string[] = [];
-  for (const line of lines) {
-    const taken = counting.take(line);
-    events.push(...taken.events);
-    kept.push(...taken.kept);
-    if (taken.isDone) return { events, kept, isDone: true };
-  }
-  return { events, kept, isDone: false };
 }
 
 async function introduce(
