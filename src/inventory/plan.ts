@@ -6,6 +6,8 @@ export interface PlanProblem {
   readonly line: number;
   /** A clause for a shop assistant, without the line and without a period. */
   readonly message: string;
+  /** The pet of the row, if the service does not have it. */
+  readonly absent?: bigint | undefined;
 }
 
 /** The error code of a row whose pet has an unreadable stock. */
@@ -46,8 +48,11 @@ export function planChanges(changes: Iterable<Change>, stock: Stock, options: Pl
   const problems: PlanProblem[] = [];
   for (const change of changes) {
     const planned = planChange(change, stock, options);
-    if (typeof planned === 'string') problems.push({ line: change.line, message: planned });
-    else rows.push(planned);
+    if (typeof planned !== 'string') rows.push(planned);
+    else {
+      const absent = stock.get(change.petId) === undefined ? change.petId : undefined;
+      problems.push({ line: change.line, message: planned, absent });
+    }
   }
   return { rows, problems };
 }

@@ -49,7 +49,8 @@ test.each<[string, Partial<Change>, unknown]>([
   ['a missing pet with an expected stock', { petId: 8n, quantity: 3, expected: 1 }, unknown],
   ['a delta whose sum is out of range', { petId: 5n, delta: 2 }, tooMuch],
 ])('reports %s', (_what, change, message) => {
-  expect(plan(change)).toEqual({ rows: [], problems: [{ line: 7, message }] });
+  const absent = change.petId === 8n ? 8n : undefined;
+  expect(plan(change)).toEqual({ rows: [], problems: [{ line: 7, message, absent }] });
 });
 
 test('skips a pet that is not in the stock if skipUnknown is set', () => {

@@ -1,7 +1,5 @@
 import { rowFields } from '../../../change-files/field-names.ts';
 import { changeFileEndings, changeFormats } from '../../../change-files/read-rows.ts';
-import type { Change } from '../../../inventory/change.ts';
-import { isAbsent, type Quantities } from '../../../inventory/items.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { flagWords, petstock, targetName } from '../../../shared/hint.ts';
@@ -14,7 +12,7 @@ import { define, type OptionsOf, optionRows } from '../command.ts';
 import { files, known, oneOf, repeated, wholeNumber, words } from '../kinds.ts';
 import { type BulkFlags, bulkOptions, experimental, type ParsedBulkFlags, parseBulkFlags } from '../option-values.ts';
 import { applyCommand, parseColumns, type ReadOptions, readChangeFile } from './change-file.ts';
-import { RowEvidence, requireMeant } from './row-evidence.ts';
+import { RowEvidence } from './row-evidence.ts';
 import { openFailedOut, openPlanOut } from './written-change-file.ts';
 
 const help = 'petstock inventory apply --help';
@@ -148,7 +146,6 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
   if (!options.dryRun) questions.requireAnswer({ previewCommand: petstock`${command} --dry-run` });
   const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
   const petIds = new Set(changes.map(({ petId }) => petId));
-  const hasDeltas = changes.some(({ delta }) => delta !== undefined);
   const { again = false, skipApplied = false, ignoreNames = false, skipUnknown = false, reason, ref } = options;
   const noted =
     reason === undefined && ref === undefined
@@ -165,8 +162,7 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
   const { quantities } = stock;
   const { skipped, earlier } = before;
   const { rows, problems } = planChanges(noted, quantities, { skipUnknown, skipped, env: targetName(target) });
-  const absent = skipUnknown ? [] : absentPets(changes, quantities);
-  requireMeant(invocation, { file, command, hasDeltas, unit: read.unit, problems, absent }, evidence);
+  evidence.requireMeant(invocation, { file, command, problems });
   const facts = await evidence.tell(invocation, rows);
   const job = {
     subject: { command: 'inventory apply', ...before.content },
@@ -175,12 +171,4 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
     requireNotDuplicate: () => before.requireStill(),
   };
   return { access, job, before };
-}
-
-/**
- * Returns the changes of pets that the service does not have. This is a separate function, because a closure in `planFile` would
- * keep the stock in memory during the run.
- */
-function absentPets(changes: readonly Change[], quantities: Quantities): Change[] {
-  return changes.filter(({ petId }) => isAbsent(quantities, petId));
 }

@@ -1,8 +1,7 @@
-import type { PlaceUnit } from '../../../change-files/problems.ts';
 import type { ReadRows } from '../../../change-files/read-changes.ts';
 import { formatOfName } from '../../../change-files/read-rows.ts';
 import { RoundedIds } from '../../../change-files/rounded-ids.ts';
-import type { BulkRow, Change } from '../../../inventory/change.ts';
+import type { BulkRow } from '../../../inventory/change.ts';
 import { type InventoryItem, type ReadOnlyField, type TextField, textFields } from '../../../inventory/item-fields.ts';
 import { counted, listed, mayBeBarCode, signed } from '../../../inventory/items.ts';
 import { plainText } from '../../../inventory/pet-names.ts';
@@ -19,7 +18,7 @@ const maxNamed = 20;
 type Names = ReadonlyMap<bigint, string> | undefined;
 
 /** A row with the name of another pet. */
-export interface MisnamedRow extends PlanProblem {
+interface MisnamedRow extends PlanProblem {
   readonly petId: bigint;
   /** The pet with that name, or the first of several. */
   readonly other: bigint;
@@ -31,7 +30,7 @@ export interface MisnamedRow extends PlanProblem {
  */
 export class RowEvidence {
   /** The lines with the name of another pet, with a clause that has both names. */
-  readonly misnamed: readonly MisnamedRow[];
+  readonly #misnamed: readonly MisnamedRow[];
   readonly #renamed: readonly number[];
   readonly #confirmed: ReadonlySet<bigint>;
   /** The lines with another text than the service's, by field. */
@@ -44,7 +43,7 @@ export class RowEvidence {
     private readonly names: Names,
   ) {
     const { misnamed, renamed, confirmed } = compareNames(file.readOnlyCells, names);
-    this.misnamed = misnamed;
+    this.#misnamed = misnamed;
     this.#renamed = renamed;
     this.#confirmed = confirmed;
     this.#rounded = new RoundedIds(file.changes.map(({ petId }) => petId));
@@ -64,13 +63,46 @@ export class RowEvidence {
   };
 
   /** Returns that an id was probably rounded; undefined if it does not look so. See `RoundedIds`. */
-  roundingOf(petId: bigint): string | undefined {
+  #roundingOf(petId: bigint): string | undefined {
     return this.#rounded.roundingOf(petId, (one) => this.#petText(one));
   }
 
   /** Reports whether the name of a row is that of a pet whose id was rounded to the row's. */
-  isRounded({ petId, other }: MisnamedRow): boolean {
+  #isRounded({ petId, other }: MisnamedRow): boolean {
     return this.#rounded.exactOf(petId).includes(other);
+  }
+
+  /**
+   * Checks that each row means a pet that the service has, and the one whose name it has. A person at a terminal is
+   * asked about names instead.
+   * @throws UsageError with every error of the plan
+   */
+  requireMeant(invocation: Invocation, { file, command, problems }: PlannedFile): void {
+    const misnamed = invocation.questions.willAsk() ? [] : this.#misnamed;
+    const all = [
+      ...problems.map((fault) => {
+        const { absent } = fault;
+        return [fault, absent === undefined ? undefined : this.#roundingOf(absent)] as const;
+      }),
+      ...misnamed.map((fault) => [fault, this.#isRounded(fault) ? 'the id was probably rounded' : undefined] as const),
+    ].toSorted(([one], [other]) => one.line - other.line);
+    if (all.length === 0) return;
+    const faults = all.map(([{ line, message }, rounding]) => {
+      return { line, message: rounding === undefined ? message : `${message}: ${rounding}` };
+    });
+    const absent = problems.flatMap((fault) => fault.absent ?? []);
+    const code = absent.find(mayBeBarCode);
+    const why = code === undefined ? '' : `. ${code} looks like a bar code, but apply takes pet ids`;
+    const { target, hasCodes } = invocation;
+    const deltas = this.file.changes.some(({ delta }) => delta !== undefined) ? '--add' : [];
+    const codes = hasCodes ? [] : ['--codes', '<codes.csv>'];
+    let hint: string | undefined;
+    if (all.some(([, rounding]) => rounding !== undefined)) hint = exactExport(invocation, file);
+    else if (code !== undefined) hint = petstock`inventory count ${deltas} ${codes} ${targetWords(target)}`;
+    else if (absent.length > 0) hint = petstock`${command} --skip-unknown`;
+    else if (problems.length === 0) hint = petstock`${command} --ignore-names`;
+    const { unit } = this.file;
+    throw faultyFile(file, { problems: faults, total: faults.length, unit }, `nothing was written${why}`, hint);
   }
 
   /**
@@ -84,7 +116,7 @@ export class RowEvidence {
     const note = (text: string) => messages.show(() => [`${text}.`], { always: true });
     for (const [field, lines] of this.#restated) await warn(this.#differing(field, "service's", [...lines]));
     if (this.#renamed.length > 0) await warn(this.#differing('name', "shop's", this.#renamed));
-    const misnamed = this.misnamed.map(({ line, message }) => `${this.#place(line)}: ${message}`);
+    const misnamed = this.#misnamed.map(({ line, message }) => `${this.#place(line)}: ${message}`);
     const rounded = rows.flatMap((row) => this.#roundingText(row) ?? []);
     for (const texts of [misnamed, rounded]) for (const text of listed(texts)) await warn(text);
     for (const text of listed(this.#addedUpTexts())) await (isPlanShown ? note : warn)(text);
@@ -112,7 +144,7 @@ export class RowEvidence {
     const exact = this.#rounded.exactOf(petId);
     if (exact.length === 0) return undefined;
     if (result === 'skipped' && before === undefined) {
-      return `${this.#place(line)}: pet ${petId} is left out, but ${this.roundingOf(petId)}`;
+      return `${this.#place(line)}: pet ${petId} is left out, but ${this.#roundingOf(petId)}`;
     }
     const others = exact.filter((one) => !this.file.changes.some((change) => change.petId === one));
     if (result !== 'planned' || others.length === 0 || this.#confirmed.has(petId)) return undefined;
@@ -147,39 +179,7 @@ interface PlannedFile {
   readonly file: string;
   /** The words of the command, for hints. */
   readonly command: readonly string[];
-  readonly hasDeltas: boolean;
-  readonly unit: PlaceUnit;
   readonly problems: readonly PlanProblem[];
-  /** The changes of pets that the service does not have. */
-  readonly absent: readonly Change[];
-}
-
-/**
- * Checks that each row means a pet that the service has, and the one whose name it has. A person at a terminal is asked
- * about names instead.
- * @throws UsageError with every error of the plan
- */
-export function requireMeant(invocation: Invocation, planned: PlannedFile, evidence: RowEvidence): void {
-  const { file, unit, problems, absent } = planned;
-  const misnamed = invocation.questions.willAsk() ? [] : evidence.misnamed;
-  if (problems.length + misnamed.length === 0) return;
-  const absentIds = new Map(absent.map(({ line, petId }) => [line, petId]));
-  let isRounded = false;
-  const told = ({ line, message }: PlanProblem, rounding: string | undefined): PlanProblem => {
-    isRounded ||= rounding !== undefined;
-    return { line, message: rounding === undefined ? message : `${message}: ${rounding}` };
-  };
-  const faults = [
-    ...problems.map((fault) => {
-      const petId = absentIds.get(fault.line);
-      return told(fault, petId === undefined ? undefined : evidence.roundingOf(petId));
-    }),
-    ...misnamed.map((fault) => told(fault, evidence.isRounded(fault) ? 'the id was probably rounded' : undefined)),
-  ].toSorted((one, other) => one.line - other.line);
-  const code = absent.map(({ petId }) => petId).find(mayBeBarCode);
-  const why = code === undefined ? '' : `. ${code} looks like a bar code, but apply takes pet ids`;
-  const hint = isRounded ? exactExport(invocation, file) : hintFor(invocation, planned, code);
-  throw faultyFile(file, { problems: faults, total: faults.length, unit }, `nothing was written${why}`, hint);
 }
 
 /** Returns the command that exports ids in a form that no program rounds. */
@@ -187,17 +187,6 @@ function exactExport({ target }: Invocation, file: string): string {
   const isJson = ['json', 'ndjson'].includes(formatOfName(file) ?? '');
   const asText = isJson ? ['-o', 'json', '--string-ids'] : ['--spreadsheet'];
   return petstock`inventory export ${'<file>'} ${asText} ${targetWords(target)}`;
-}
-
-function hintFor(
-  { hasCodes, target }: Invocation,
-  { command, hasDeltas, problems, absent }: PlannedFile,
-  code: bigint | undefined,
-): string | undefined {
-  const codes = hasCodes ? [] : ['--codes', '<codes.csv>'];
-  if (code !== undefined) return petstock`inventory count ${hasDeltas ? '--add' : []} ${codes} ${targetWords(target)}`;
-  if (absent.length > 0) return petstock`${command} --skip-unknown`;
-  return problems.length === 0 ? petstock`${command} --ignore-names` : undefined;
 }
 
 /**
