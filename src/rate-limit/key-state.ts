@@ -115,26 +115,6 @@ export function copyOf(state: KeyState): KeyState {
   return { ...state, windows: { ...state.windows }, inFlight: new Map(state.inFlight) };
 }
 
-/** Encodes the state as JSON. Requests that were admitted together are written once, with their ids. */
-export function encodeState({ inFlight, ...rest }: KeyState): string {
-  const groups: [InFlight, string[]][] = [];
-  for (const [id, request] of inFlight) {
-    const last = groups.at(-1);
-    if (last?.[0] === request) last[1].push(id);
-    else groups.push([request, [id]]);
-  }
-  return JSON.stringify({ ...rest, inFlight: groups });
-}
-
-/** Decodes the result of `encodeState`. @throws an error of any kind for anything else */
-export function decodeState(json: string): KeyState {
-  const { inFlight, ...rest } = JSON.parse(json) as Omit<KeyState, 'inFlight'> & { inFlight: [InFlight, string[]][] };
-  const requests = inFlight.flatMap(([request, ids]) => ids.map((id) => [id, request] as const));
-  const state = { ...emptyState(), ...rest, inFlight: new Map(requests) };
-  if (![state.gate.at, state.gate.length, state.episodes].every(Number.isFinite)) throw new Error('no state of a key');
-  return { ...state, gate: boundedGate(state.gate) };
-}
-
 /** Returns the gate, shortened to the maximum length. */
 export function boundedGate(gate: Gate): Gate {
   const excess = gate.length - maxGate;
@@ -148,28 +128,6 @@ export function gateNow(gate: Gate, now: number): Gate {
 
 export function laterGate(one: Gate, other: Gate): Gate {
   return other.at > one.at ? other : one;
-}
-
-/**
- * Returns the state by a clock that was set back since: as if no time had passed meanwhile.
- * @param ms by how much the clock was set back, at least
- */
-export function setBack(state: KeyState, ms: number): KeyState {
-  const { offset, windows, inFlight, gate } = state;
-  const moved = new Map<InFlight, InFlight>();
-  for (const request of inFlight.values()) {
-    moved.set(request, { ...request, sentAt: request.sentAt - ms, expires: request.expires - ms });
-  }
-  const earlier = ({ first, ...window }: Window): Window => ({
-    ...{ ...window, toldAt: window.toldAt - ms, first: { ...first, at: first.at - ms } },
-  });
-  return {
-    ...state,
-    offset: offset && { least: offset.least + ms, at: offset.at - ms },
-    windows: Object.fromEntries(Object.entries(windows).map(([kind, window]) => [kind, earlier(window)])),
-    inFlight: new Map(Array.from(inFlight, ([id, request]) => [id, moved.get(request) ?? request])),
-    gate: { ...gate, at: gate.at - ms },
-  };
 }
 
 /** Returns what is left when everything that the service has reported is forgotten: the requests in flight. */

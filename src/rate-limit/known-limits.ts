@@ -1,5 +1,57 @@
-import { type Gate, gateNow, hasEnded, type KeyState, type WindowKind, windowKinds } from './key-state.ts';
+import type { Clock } from '../shared/clock.ts';
+import { statement } from '../state/statements.ts';
+import type { GateFile } from './gate-file.ts';
+import {
+  emptyState,
+  type Gate,
+  gateNow,
+  hasEnded,
+  type KeyState,
+  laterGate,
+  type WindowKind,
+  windowKinds,
+  withoutReported,
+} from './key-state.ts';
+import { type LimitsStore, movedBack, newVersion, readingOf, stateOf, writingOf } from './limits-row.ts';
 import { bulkReserve } from './rules.ts';
+
+/** A key that was used, with what is known about it. */
+export interface KnownKey {
+  readonly scope: string;
+  readonly state: KeyState;
+}
+
+/**
+ * Returns what is known about every key.
+ * @param store undefined if there is none; then the gates of the file are all that is known
+ */
+export async function knownKeys(store: LimitsStore | undefined, gates: GateFile, clock: Clock): Promise<KnownKey[]> {
+  const all = statement('SELECT scope, at, state FROM limits ORDER BY scope');
+  const { answers, moment } = (await store?.ask([all])) ?? { answers: [], moment: { now: clock.now() } };
+  const keys = new Map<string, KeyState>();
+  for (const row of answers[0] ?? []) keys.set(String(row.scope), movedBack(stateOf(row) ?? emptyState(), row, moment));
+  for (const [scope, gate] of gates.gates()) {
+    const state = keys.get(scope) ?? emptyState();
+    const ofFile = { ...gate, at: gate.at - clock.now() + moment.now };
+    keys.set(scope, { ...state, gate: laterGate(state.gate, ofFile) });
+  }
+  return Array.from(keys, ([scope, state]) => ({ scope, state }));
+}
+
+/** Clears what the service has reported about a key. Requests in flight stay counted. */
+export async function clearLimits(store: LimitsStore | undefined, gates: GateFile, scope: string): Promise<void> {
+  gates.clear(scope);
+  await store?.transact(
+    [readingOf(scope, '')],
+    ([rows], { now }) => {
+      const row = rows?.[0];
+      if (row === undefined) return { writes: [], result: undefined };
+      const left = withoutReported(stateOf(row) ?? emptyState());
+      return { writes: [writingOf(scope, newVersion(), now, left)], result: undefined };
+    },
+    true,
+  );
+}
 
 /** One window of a key, as last reported by the service. Times are milliseconds since the Unix epoch. */
 export interface KnownLimit {

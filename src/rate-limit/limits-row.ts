@@ -2,16 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../shared/clock.ts';
 import type { Moment, Store } from '../state/state-store.ts';
 import { type Answer, number, type Statement, statement, text } from '../state/statements.ts';
-import type { GateFile } from './gate-file.ts';
-import {
-  decodeState,
-  emptyState,
-  encodeState,
-  type KeyState,
-  laterGate,
-  setBack,
-  withoutReported,
-} from './key-state.ts';
+import { boundedGate, emptyState, type InFlight, type KeyState, type Window } from './key-state.ts';
 
 /** Where the row of a key is: the state, or this process alone. */
 export type LimitsStore = Pick<Store, 'ask' | 'transact' | 'isFreshFor'>;
@@ -68,6 +59,48 @@ export function movedBack(state: KeyState, row: Answer | undefined, { now }: Pic
   return behind > setBackBy ? setBack(state, behind) : state;
 }
 
+/** Encodes the state as JSON. Requests that were admitted together are written once, with their ids. */
+export function encodeState({ inFlight, ...rest }: KeyState): string {
+  const groups: [InFlight, string[]][] = [];
+  for (const [id, request] of inFlight) {
+    const last = groups.at(-1);
+    if (last?.[0] === request) last[1].push(id);
+    else groups.push([request, [id]]);
+  }
+  return JSON.stringify({ ...rest, inFlight: groups });
+}
+
+/** Decodes the result of `encodeState`. @throws an error of any kind for anything else */
+export function decodeState(json: string): KeyState {
+  const { inFlight, ...rest } = JSON.parse(json) as Omit<KeyState, 'inFlight'> & { inFlight: [InFlight, string[]][] };
+  const requests = inFlight.flatMap(([request, ids]) => ids.map((id) => [id, request] as const));
+  const state = { ...emptyState(), ...rest, inFlight: new Map(requests) };
+  if (![state.gate.at, state.gate.length, state.episodes].every(Number.isFinite)) throw new Error('no state of a key');
+  return { ...state, gate: boundedGate(state.gate) };
+}
+
+/**
+ * Returns the state by a clock that was set back since: as if no time had passed meanwhile.
+ * @param ms by how much the clock was set back, at least
+ */
+export function setBack(state: KeyState, ms: number): KeyState {
+  const { offset, windows, inFlight, gate } = state;
+  const moved = new Map<InFlight, InFlight>();
+  for (const request of inFlight.values()) {
+    moved.set(request, { ...request, sentAt: request.sentAt - ms, expires: request.expires - ms });
+  }
+  const earlier = ({ first, ...window }: Window): Window => ({
+    ...{ ...window, toldAt: window.toldAt - ms, first: { ...first, at: first.at - ms } },
+  });
+  return {
+    ...state,
+    offset: offset && { least: offset.least + ms, at: offset.at - ms },
+    windows: Object.fromEntries(Object.entries(windows).map(([kind, window]) => [kind, earlier(window)])),
+    inFlight: new Map(Array.from(inFlight, ([id, request]) => [id, moved.get(request) ?? request])),
+    gate: { ...gate, at: gate.at - ms },
+  };
+}
+
 /** Returns a store for one row that ends with the process, for reads while the state is away. */
 export function limitsInMemory(clock: Clock): LimitsStore {
   let row: Answer | undefined;
@@ -88,42 +121,4 @@ export function limitsInMemory(clock: Clock): LimitsStore {
       return result;
     },
   };
-}
-
-/** A key that was used, with what is known about it. */
-export interface KnownKey {
-  readonly scope: string;
-  readonly state: KeyState;
-}
-
-/**
- * Returns what is known about every key.
- * @param store undefined if there is none; then the gates of the file are all that is known
- */
-export async function knownKeys(store: LimitsStore | undefined, gates: GateFile, clock: Clock): Promise<KnownKey[]> {
-  const all = statement('SELECT scope, at, state FROM limits ORDER BY scope');
-  const { answers, moment } = (await store?.ask([all])) ?? { answers: [], moment: { now: clock.now() } };
-  const keys = new Map<string, KeyState>();
-  for (const row of answers[0] ?? []) keys.set(String(row.scope), movedBack(stateOf(row) ?? emptyState(), row, moment));
-  for (const [scope, gate] of gates.gates()) {
-    const state = keys.get(scope) ?? emptyState();
-    const ofFile = { ...gate, at: gate.at - clock.now() + moment.now };
-    keys.set(scope, { ...state, gate: laterGate(state.gate, ofFile) });
-  }
-  return Array.from(keys, ([scope, state]) => ({ scope, state }));
-}
-
-/** Clears what the service has reported about a key. Requests in flight stay counted. */
-export async function clearLimits(store: LimitsStore | undefined, gates: GateFile, scope: string): Promise<void> {
-  gates.clear(scope);
-  await store?.transact(
-    [readingOf(scope, '')],
-    ([rows], { now }) => {
-      const row = rows?.[0];
-      if (row === undefined) return { writes: [], result: undefined };
-      const left = withoutReported(stateOf(row) ?? emptyState());
-      return { writes: [writingOf(scope, newVersion(), now, left)], result: undefined };
-    },
-    true,
-  );
 }

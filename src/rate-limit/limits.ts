@@ -2,7 +2,6 @@ import type { Clock } from '../shared/clock.ts';
 import { fileErrorReason, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import type { Moment } from '../state/state-store.ts';
 import type { Answer, Statement } from '../state/statements.ts';
-import { type AnswerRecord, closesGate, fold, type LimitRecord, recordOf } from './fold.ts';
 import type { GateFile } from './gate-file.ts';
 import { tooLongWait } from './headers.ts';
 import { copyOf, emptyState, type Gate, type KeyState, laterGate, noGate, type WaitReason } from './key-state.ts';
@@ -17,7 +16,15 @@ import {
   writingOf,
 } from './limits-row.ts';
 import { type Permit, type PermitCount, PermitExpiredError, type SeenRateLimit } from './permits.ts';
-import { decide, exhaustedDailyQuota } from './rules.ts';
+import {
+  type AnswerRecord,
+  closesGate,
+  decide,
+  exhaustedDailyQuota,
+  fold,
+  type LimitRecord,
+  recordOf,
+} from './rules.ts';
 import { maxEpisodes, maxGate, pauses, sleepWithin } from './waits.ts';
 
 export interface LimitsOptions {

@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type AnswerRecord, closesGate, fold, type LimitRecord, recordOf } from '../../src/rate-limit/fold.ts';
-import {
-  decodeState,
-  emptyState,
-  encodeState,
-  type KeyState,
-  setBack,
-  withoutReported,
-} from '../../src/rate-limit/key-state.ts';
+import { emptyState, type KeyState, withoutReported } from '../../src/rate-limit/key-state.ts';
+import { decodeState, encodeState, setBack } from '../../src/rate-limit/limits-row.ts';
+import { type AnswerRecord, closesGate, fold, type LimitRecord, recordOf } from '../../src/rate-limit/rules.ts';
 import { maxGate } from '../../src/rate-limit/waits.ts';
 
 const now = Date.UTC(2026, 0, 15, 12);

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { maskDatabaseUrl, parseDatabaseUrl, withAbsoluteFiles } from '../../src/shared/database-url.ts';
-import { driverOptions, mayGoWithout, serversOf, tlsOptions } from '../../src/state/database-driver.ts';
+import { driverOptions, mayGoWithout, serversOf, tlsOptions } from '../../src/state/postgres-session.ts';
 import { newFolder } from '../support/new-folder.ts';
 import fc, { property } from '../support/properties.ts';
 

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { decodeState, emptyState } from '../../src/rate-limit/key-state.ts';
+import { emptyState } from '../../src/rate-limit/key-state.ts';
+import { decodeState } from '../../src/rate-limit/limits-row.ts';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { countersOf, lastIntent } from '../../src/state/intents.ts';
 import { initPostgres } from '../../src/state/postgres.ts';

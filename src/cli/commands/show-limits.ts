@@ -2,8 +2,14 @@ import { type LimitRow, limitsView } from '../../output/rate-limit-text.ts';
 import { localTime } from '../../output/time.ts';
 import { plainColumns, type Row, type View } from '../../output/view.ts';
 import { type KeyState, scopeOf } from '../../rate-limit/key-state.ts';
-import { currentGate, type KnownGate, knownLimits } from '../../rate-limit/known-limits.ts';
-import { clearLimits, type KnownKey, knownKeys } from '../../rate-limit/limits-row.ts';
+import {
+  clearLimits,
+  currentGate,
+  type KnownGate,
+  type KnownKey,
+  knownKeys,
+  knownLimits,
+} from '../../rate-limit/known-limits.ts';
 import { configOf } from '../../settings/config-file.ts';
 import { maskKey, serviceNameOf } from '../../settings/key-and-url.ts';
 import { knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';

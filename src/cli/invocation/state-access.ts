@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { GateFile } from '../../rate-limit/gate-file.ts';
-import { type KnownKey, knownKeys } from '../../rate-limit/limits-row.ts';
+import { type KnownKey, knownKeys } from '../../rate-limit/known-limits.ts';
 import { temporaryFolder } from '../../settings/folders.ts';
 import { resolveSetting } from '../../settings/settings.ts';
 import type { Sourced } from '../../settings/variables.ts';
