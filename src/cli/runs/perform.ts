@@ -1,6 +1,7 @@
 import type { PetNames } from '../../inventory/bar-codes.ts';
 import { type BulkReport, type BulkRow, isIdle } from '../../inventory/change.ts';
-import { type Intention, planQuestion, previewedRows, previewLines } from '../../output/preview.ts';
+import { listed } from '../../inventory/items.ts';
+import type { Intention } from '../../output/preview.ts';
 import { estimateText } from '../../output/rate-limit-text.ts';
 import { countsSentence } from '../../output/report-view.ts';
 import { serviceTime } from '../../rate-limit/key-state.ts';
@@ -42,16 +43,11 @@ export interface PlanOptions extends RunOptions {
   readonly keepPlan?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
 }
 
-/** The most pets that are warned of one by one. */
-const maxWarned = 20;
-
 /** Warns of stocks that go below zero, where no plan is shown that says so. */
 export async function warnBelowZero({ messages }: Invocation, rows: readonly BulkRow[]): Promise<void> {
   const below = rows.filter(({ after = 0 }) => after < 0);
-  for (const { petId, before, after } of below.slice(0, maxWarned)) {
-    await messages.warn(`Pet ${petId} goes BELOW ZERO: ${before ?? '?'} → ${after}`);
-  }
-  if (below.length > maxWarned) await messages.warn(`… and ${below.length - maxWarned} more`);
+  const lineOf = ({ petId, before, after }: BulkRow) => `Pet ${petId} goes BELOW ZERO: ${before ?? '?'} → ${after}`;
+  for (const line of listed(below, lineOf)) await messages.warn(line);
 }
 
 /**
@@ -61,27 +57,44 @@ export async function warnBelowZero({ messages }: Invocation, rows: readonly Bul
  */
 export async function performPlan(access: RunAccess, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
   const { invocation, connection } = access;
-  const names = job.names ?? (await invocation.remarks('person')).names;
-  const hooks = createHooks(access, { ...job, names }, options);
-  const end = await carryOut(connection, job, options, hooks);
-  const { report, execution, error } = end;
-  if (options.dryRun) {
-    if (options.keepPlan !== undefined) {
-      // Saved before the report is printed, because the reader of the report may close the pipe.
-      await requireBeginnable(job, report.rows);
-      await options.keepPlan(report.rows);
-    }
-    if (!isSeen(invocation, report)) await printReport(invocation, report, { ...options, names });
-    // A dry run ends with the same error that would keep the real run from beginning.
-    await requireBeginnable(job, report.rows);
-    if (error !== undefined) throw error;
-    if (options.exitCode && hasPlanned(report.rows)) throw new ChangesFound('There are changes');
-    return undefined;
-  }
-  if (job.showOutcome !== undefined) {
+  const { dryRun } = options;
+  if (job.showOutcome !== undefined && !dryRun) {
+    const end = await carryOut(connection, job, options, createHooks(access, job, options));
     await job.showOutcome(end);
-    return report.run ?? undefined;
+    return end.report.run ?? undefined;
   }
+  const names = job.names ?? (await invocation.remarks('person')).names;
+  const named = { ...job, names };
+  const end = await carryOut(connection, job, options, createHooks(access, named, options));
+  await (dryRun ? showDryRun : showReport)(invocation, named, options, end);
+  return dryRun ? undefined : (end.report.run ?? undefined);
+}
+
+/** @throws the error that would keep the real run from beginning, or that it would end with */
+async function showDryRun(
+  invocation: Invocation,
+  job: PlanJob,
+  options: PlanOptions,
+  { report, error }: RunResult,
+): Promise<void> {
+  if (options.keepPlan !== undefined) {
+    // Saved before the report is printed, because the reader of the report may close the pipe.
+    await requireBeginnable(job, report.rows);
+    await options.keepPlan(report.rows);
+  }
+  if (!(await isSeen(invocation, report))) await printReport(invocation, report, { ...options, names: job.names });
+  await requireBeginnable(job, report.rows);
+  if (error !== undefined) throw error;
+  if (options.exitCode && hasPlanned(report.rows)) throw new ChangesFound('There are changes');
+}
+
+/** @throws the error that the run ends with */
+async function showReport(
+  invocation: Invocation,
+  { names }: PlanJob,
+  options: PlanOptions,
+  { report, execution, error }: RunResult,
+): Promise<void> {
   const hasNothing = execution === undefined && !(error instanceof PartialError);
   const summary = hasNothing ? 'Nothing to write.' : countsSentence(report.rows, report.uncounted);
   // For a single row the table already shows the summary.
@@ -91,7 +104,6 @@ export async function performPlan(access: RunAccess, job: PlanJob, options: Plan
   await printReportBefore(problem, invocation, report, { ...options, names });
   await noteUndo(invocation, report);
   if (problem) throw problem;
-  return report.run ?? undefined;
 }
 
 /** @throws the error that would keep the real run from beginning, because the same changes were written before */
@@ -144,6 +156,7 @@ function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): Run
     },
     confirm: async (rows) => {
       if (job.intention === undefined) return;
+      const { planQuestion } = await import('../../output/preview.ts');
       const question = planQuestion(rows, target, job.intention, job.names);
       const isOne = rows.filter(({ result }) => result === 'planned').length === 1;
       const typed = target.env === 'production' && !isOne ? targetName(target) : undefined;
@@ -190,6 +203,8 @@ async function showPreview(
   { asks, dryRun, names }: { readonly asks: boolean; readonly dryRun: boolean } & Pick<PlanJob, 'names'>,
 ): Promise<void> {
   const { messages, context, globals } = invocation;
+  // Loaded late, because a single write shows no plan.
+  const { previewLines } = await import('../../output/preview.ts');
   const changes = rows.filter(({ result }) => result === 'planned').length;
   const shown = rows.filter((row) => !isIdle(row));
   if (asks && changes === 1 && shown.length === 1) return;
@@ -209,7 +224,8 @@ async function showPreview(
 }
 
 /** Reports whether the preview already shows everything about a short dry run on a terminal. */
-function isSeen({ context, globals }: Invocation, { rows }: BulkReport): boolean {
+async function isSeen({ context, globals }: Invocation, { rows }: BulkReport): Promise<boolean> {
+  const { previewedRows } = await import('../../output/preview.ts');
   const isForPerson = context.stdout.isTerminal && context.stderr.isTerminal && !globals.quiet;
   const isTable = globals.output === undefined && !globals.json;
   return isForPerson && isTable && rows.filter((row) => !isIdle(row)).length <= previewedRows;

@@ -1,6 +1,6 @@
 import type { PetNames } from '../../inventory/bar-codes.ts';
 import { type BulkReport, type BulkRow, countRows, isIdle, isWrong } from '../../inventory/change.ts';
-import { counted, grouped } from '../../inventory/items.ts';
+import { counted, listed } from '../../inventory/items.ts';
 import { unreadableStock } from '../../inventory/plan.ts';
 import { bulkReportView } from '../../output/report-view.ts';
 import { answerKindOf } from '../../rate-limit/waits.ts';
@@ -15,8 +15,6 @@ const usualRows = 24;
 /** On a terminal with fewer columns, a failed row takes one line per field. */
 const narrow = 60;
 const linesOfRecord = 7;
-/** Maximum number of rows listed in a warning. */
-const maxNamed = 20;
 
 interface ReportOptions {
   readonly changedOnly: boolean;
@@ -134,9 +132,7 @@ export async function errorAfterKeeping(
       return new FailureError(message, { cause: reason });
     }
     await messages.warn(`These rows could not be saved to the --failed-out file: ${why}`);
-    const lines = rows.slice(0, maxNamed).map(lineOf);
-    if (rows.length > maxNamed) lines.push(`… and ${grouped(rows.length - maxNamed)} more`);
-    await messages.show(() => lines.map((line) => `  ${line}`), { always: true });
+    await messages.show(() => listed(rows, lineOf).map((line) => `  ${line}`), { always: true });
     return error;
   }
 }
