@@ -79,6 +79,7 @@ export class TurnPlanner {
   readonly #options: ExecuteOptions;
   /** The rows that may still be sent, or decided about. */
   readonly #open: Set<Row>;
+  /** Those of rows that were looked at and are open. */
   readonly #tries = new Map<Row, Tries>();
   /** Rows that were sent and certainly not carried out. */
   readonly unwritten = new Set<Row>();
@@ -192,8 +193,10 @@ export class TurnPlanner {
     const rows: Row[] = [];
     let earliest: number | undefined;
     for (const row of this.#open) {
-      if (!isOpen(row)) this.#open.delete(row);
-      else if (isChosen(row)) {
+      if (!isOpen(row)) {
+        this.#open.delete(row);
+        this.#tries.delete(row);
+      } else if (isChosen(row)) {
         const due = this.#tries.get(row)?.dueAt ?? at;
         earliest = Math.min(earliest ?? due, due);
         if (due <= at && rows.push(row) === this.#size) break;

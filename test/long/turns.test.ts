@@ -311,8 +311,8 @@ test.each<[string, (program: string) => Promise<readonly string[]>, Patch]>([
     requestOfTheDead,
     {
       file: planner,
-      from: 'if (inFlightUntil <= now) continue;',
-      to: 'if (inFlightUntil <= now || now > 0) continue;',
+      from: 'inFlightUntil > moment.now);',
+      to: 'inFlightUntil > moment.now && moment.now < 0);',
     },
   ],
   [
