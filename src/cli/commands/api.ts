@@ -10,8 +10,7 @@ import { singleLine } from '../../shared/sanitize.ts';
 import { classifyFailure } from '../../writes/classify-failure.ts';
 import { readNamedFile } from '../input-file.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { define } from './command.ts';
-import { anyText, repeated, words } from './kinds.ts';
+import { anyText, define, repeated, words } from './command.ts';
 import { requireFileName } from './option-values.ts';
 
 export const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];

@@ -1,7 +1,6 @@
 import { UsageError } from '../../shared/errors.ts';
 import { type ShellName, shellNames } from '../completion/command-table.ts';
-import { define } from './command.ts';
-import { words } from './kinds.ts';
+import { define, words } from './command.ts';
 
 const installation = `
 Install, for every shell that starts from then on:

@@ -4,8 +4,7 @@ import { NotFoundError, UsageError } from '../../shared/errors.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { UnknownName } from '../named-pets.ts';
 import type { PlanOptions } from '../runs/perform.ts';
-import { type OptionsOf, optionRows } from './command.ts';
-import { required, wholeNumber } from './kinds.ts';
+import { type OptionsOf, optionRows, required, wholeNumber } from './command.ts';
 
 /**
  * Returns the pet with an id, or with a name if the shop has names.

@@ -4,9 +4,8 @@ import type { Column, View } from '../../output/view.ts';
 import { FailureError, NotFoundError } from '../../shared/errors.ts';
 import type { Json } from '../../shared/json.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { type Command, define } from './command.ts';
+import { type Command, define, fieldsOption } from './command.ts';
 import { noSuchPets } from './inventory/find-pets.ts';
-import { fieldsOption } from './kinds.ts';
 import { petIdOf } from './option-values.ts';
 
 const petsGet = define({

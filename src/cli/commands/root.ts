@@ -1,5 +1,5 @@
 import type { Command, Commands } from './command.ts';
-import { suggesting } from './kinds.ts';
+import { suggesting } from './command.ts';
 
 export const topicNames = ['exit-codes', 'environment', 'output', 'files', 'options'] as const;
 

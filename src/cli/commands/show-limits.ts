@@ -20,9 +20,8 @@ import type { Store } from '../../state/state-store.ts';
 import { isNamed, isNarrowed } from '../invocation/globals.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { existingState, gatesOf, lastKnownKeys } from '../invocation/state-access.ts';
-import { define } from './command.ts';
+import { define, fieldsOption } from './command.ts';
 import { namedTargetText } from './history/selection.ts';
-import { fieldsOption } from './kinds.ts';
 
 const notCleared = 'Nothing was cleared';
 

@@ -13,8 +13,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { didYouMean, petstock, targetName, targetWords } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define } from '../command.ts';
-import { suggestedByPlaceholder, suggesting, words } from '../kinds.ts';
+import { define, suggestedByPlaceholder, suggesting, words } from '../command.ts';
 import {
   entryName,
   environmentOf,

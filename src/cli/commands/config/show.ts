@@ -6,8 +6,7 @@ import { definitionOf, resolveSetting, settingNames } from '../../../settings/se
 import type { Environment, Sourced } from '../../../settings/variables.ts';
 import { FailureError, UsageError } from '../../../shared/errors.ts';
 import { petstock, targetWords } from '../../../shared/hint.ts';
-import { define } from '../command.ts';
-import { fieldsOption, suggesting } from '../kinds.ts';
+import { define, fieldsOption, suggesting } from '../command.ts';
 import {
   columns,
   type EntryRef,

@@ -6,8 +6,7 @@ import type { History } from '../../../state/history.ts';
 import { isNamed, namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { existingState } from '../../invocation/state-access.ts';
-import { define } from '../command.ts';
-import { wholeNumber } from '../kinds.ts';
+import { define, wholeNumber } from '../command.ts';
 import { namedTargetText, parseDate } from './selection.ts';
 
 export const historyPruneCommand = define({

@@ -14,8 +14,7 @@ import type { History } from '../../../state/history.ts';
 import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { existingState, sharedStateOf } from '../../invocation/state-access.ts';
-import { define, type OptionsOf, optionRows } from '../command.ts';
-import { fieldsOptionOf, known, listOf, oneOf, wholeNumber } from '../kinds.ts';
+import { define, fieldsOptionOf, known, listOf, type OptionsOf, oneOf, optionRows, wholeNumber } from '../command.ts';
 import { chosenPets } from '../option-values.ts';
 import { findRun, namedTargetText, periodOf, periodText } from './selection.ts';
 

@@ -11,8 +11,7 @@ import type { History } from '../../../state/history.ts';
 import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { existingState } from '../../invocation/state-access.ts';
-import { define } from '../command.ts';
-import { fieldsOption } from '../kinds.ts';
+import { define, fieldsOption } from '../command.ts';
 import { namedTargetText, periodOf, periodText } from './selection.ts';
 
 export const historyTotalsCommand = define({

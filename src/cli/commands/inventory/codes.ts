@@ -5,8 +5,7 @@ import { recordView } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { capitalized } from '../../../shared/parsed.ts';
 import { addCodes, requireCodesFile } from '../../shop-codes.ts';
-import { type Command, define } from '../command.ts';
-import { fieldsOption, files } from '../kinds.ts';
+import { type Command, define, fieldsOption, files } from '../command.ts';
 import { petIdOf } from '../option-values.ts';
 
 const add = define({

@@ -1,7 +1,6 @@
 import { withPage } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { define } from '../command.ts';
-import { files } from '../kinds.ts';
+import { define, files } from '../command.ts';
 import { countOptions, parseCountFlags } from './count/count-options.ts';
 
 export const countCommand = define({

@@ -11,8 +11,7 @@ import type { Context } from '../../context.ts';
 import { faultyFile, readNamedFile } from '../../input-file.ts';
 import type { NamedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define, type OptionsOf, optionRows } from '../command.ts';
-import { fieldsOption, oneOf, suggesting } from '../kinds.ts';
+import { define, fieldsOption, type OptionsOf, oneOf, optionRows, suggesting } from '../command.ts';
 import { scanStock } from './find-pets.ts';
 
 const diffOptions = optionRows(

@@ -1,7 +1,7 @@
 import type { Texts } from '../../../inventory/filter.ts';
 import { fieldOf, type TextField, textFields } from '../../../inventory/item-fields.ts';
 import type { OptionRow } from '../command.ts';
-import { listOf, required, words } from '../kinds.ts';
+import { listOf, required, words } from '../command.ts';
 
 /** The values of the options for fields of text, by the name of the field. */
 export type TextOptions = Readonly<Partial<Record<TextField, readonly string[]>>>;

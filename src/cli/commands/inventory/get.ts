@@ -2,8 +2,7 @@ import { RoundedIds } from '../../../change-files/rounded-ids.ts';
 import { inventoryItemView, inventoryListView } from '../../../output/inventory-view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define } from '../command.ts';
-import { anyText, fieldsOption, repeated } from '../kinds.ts';
+import { anyText, define, fieldsOption, repeated } from '../command.ts';
 import { petIdsOf } from '../option-values.ts';
 import { findItems, requireFound } from './find-pets.ts';
 

@@ -6,8 +6,17 @@ import { inventoryListView, stockPage, summaryView } from '../../../output/inven
 import { withPage } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/hint.ts';
-import { define, type OptionsOf, optionRows } from '../command.ts';
-import { fieldsOptionOf, known, listOf, oneOf, quantity, wholeNumber } from '../kinds.ts';
+import {
+  define,
+  fieldsOptionOf,
+  known,
+  listOf,
+  type OptionsOf,
+  oneOf,
+  optionRows,
+  quantity,
+  wholeNumber,
+} from '../command.ts';
 import { chosenPets, petIdsOf } from '../option-values.ts';
 import { type TextOptions, textOptions, textsOf } from './field-filters.ts';
 import { requireFound, scanStock } from './find-pets.ts';

@@ -2,8 +2,7 @@ import { type SeenLines, seenChangesLines, seenChangesView } from '../../../outp
 import type { Format } from '../../../output/view.ts';
 import { ChangesFound, ClosedPipeError, endingSignalOf, UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define } from '../command.ts';
-import { fieldsOption, known, listOf } from '../kinds.ts';
+import { define, fieldsOption, known, listOf } from '../command.ts';
 import { chosenPets } from '../option-values.ts';
 import { type TextOptions, textOptions, textsOf } from './field-filters.ts';
 import { type WatchOptions, watchChanges } from './watch-changes.ts';

@@ -4,8 +4,7 @@ import { mayBeName } from '../../../inventory/pet-names.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { applyRows, commandLine, petstock, withWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define, type OptionsOf, optionRows } from '../command.ts';
-import { quantity, required } from '../kinds.ts';
+import { define, type OptionsOf, optionRows, quantity, required } from '../command.ts';
 import { experimental, petIdOf } from '../option-values.ts';
 
 /** `set` takes the new stock, `adjust` a delta. */

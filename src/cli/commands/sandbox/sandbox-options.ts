@@ -1,7 +1,6 @@
 import { parseQuantity } from '../../../inventory/items.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { type Kind, type OptionsOf, optionRows } from '../command.ts';
-import { anyText, files, oneOf, repeated, required } from '../kinds.ts';
+import { anyText, files, type Kind, type OptionsOf, oneOf, optionRows, repeated, required } from '../command.ts';
 import { requireFileName } from '../option-values.ts';
 
 export const defaultPort = 4010;

@@ -2,8 +2,7 @@ import type { CountMode } from '../../../../inventory/count/tally.ts';
 import { UsageError } from '../../../../shared/errors.ts';
 import { commandLine, type FlagValues, fileOperand, petstock } from '../../../../shared/hint.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { type OptionsOf, optionRows } from '../../command.ts';
-import { fieldsOption, files } from '../../kinds.ts';
+import { fieldsOption, files, type OptionsOf, optionRows } from '../../command.ts';
 import {
   type BulkFlags,
   bulkOptions,
