@@ -211,9 +211,8 @@ async function scanLines(invocation: Invocation, counting: Counting, file: ScanF
     // frames its codes sends the character of Ctrl-C.
     const keys = stdin.keys?.();
     await introduce(invocation, counting, file, mode);
-    await screen.begin?.();
-    const onTyping = screen.typing ?? (async () => {});
-    for await (const lines of linesOf(keys ?? stdin.chunks, keys && onTyping)) {
+    await screen.begin();
+    for await (const lines of linesOf(keys ?? stdin.chunks, keys && screen.typing)) {
       const taken = counting.takeTyped(lines);
       file.append(taken.kept);
       isDone = taken.isDone;
@@ -226,7 +225,7 @@ async function scanLines(invocation: Invocation, counting: Counting, file: ScanF
     const kept = file.hasScans ? `${file.path} keeps ${sumText(counting.tally, mode)}` : 'Nothing was counted';
     throw error.with({ message: `Interrupted. ${kept}` });
   } finally {
-    await screen.stop?.(!isDone);
+    await screen.stop(!isDone);
   }
   file.append(counting.leaveQuestion().kept);
 }

@@ -4,71 +4,54 @@ import { bell, drawsLive, type Paint, wipeLine } from '../../../../output/termin
 import { singleLine } from '../../../../shared/sanitize.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 
-export interface CountScreen {
-  /** Call this before the first line is read. Absent if there is nothing to draw. */
-  begin?(): Promise<void>;
-  /**
-   * Draws the part of the next line that has been typed so far. Absent if the terminal itself shows it.
-   * @param isShownNext whether `show` is called next and draws it
-   */
-  typing?(rest: string, isShownNext: boolean): Promise<void>;
-  show(events: readonly CountEvent[]): Promise<void>;
-  /**
-   * Call this when no more lines are read.
-   * @param keepsSum whether the sum stays visible: after any end except the line `done`
-   */
-  stop?(keepsSum: boolean): Promise<void>;
-}
-
 /**
  * Creates the output of a count on a terminal. A person sees the result of each line, and below it the sum and the next
  * line. If lines can't be redrawn (as with `TERM=dumb`), the sum is a line of its own; `--quiet` hides it.
  */
-export function createCountScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
-  const { context, globals } = invocation;
-  if (drawsLive(context) && globals.quiet !== true && globals.debug !== 'json')
-    return promptScreen(invocation, sum, show);
-  return {
-    show: async (events) => {
-      await showEvents(invocation, events, sum(), show);
-      const isScan = ({ kind }: CountEvent) => !['sum', 'help', 'word', 'asked', 'unanswered'].includes(kind);
-      if (events.some(isScan)) await invocation.messages.note(`Sum: ${sumText(sum(), show.mode)}`);
-    },
-  };
-}
-
-/**
- * Creates an output that draws the prompt on stderr directly, because the prompt is the only drawn line while a count
- * reads keys. Only `begin` has to clear a line that `Messages` drew.
- */
-function promptScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
-  const { messages } = invocation;
-  const { stderr } = invocation.context;
+export function createCountScreen(invocation: Invocation, sum: () => CountSum, show: CountShow) {
+  const { context, globals, messages } = invocation;
+  const { stderr } = context;
+  const draws = drawsLive(context) && globals.quiet !== true && globals.debug !== 'json';
   let typed = '';
-  const prompt = () => {
+  // Written to stderr directly, because this is the only drawn line while a count reads keys.
+  const draw = async (text: string) => (draws ? stderr.write(text) : undefined);
+  const drawPrompt = () => {
     const width = stderr.columns ?? 80;
-    const text = countPrompt(sum(), width, show.mode);
+    const prompt = countPrompt(sum(), width, show.mode);
     // If a code is longer than the line, its end is shown, where the cursor is.
-    const room = Math.max(1, width - text.length - 1);
-    return stderr.write(text + singleLine(typed).slice(-room));
+    const room = Math.max(1, width - prompt.length - 1);
+    return draw(prompt + singleLine(typed).slice(-room));
   };
+  const isScan = ({ kind }: CountEvent) => !['sum', 'help', 'word', 'asked', 'unanswered'].includes(kind);
   return {
-    begin: async () => {
+    /** Call this before the first line is read. */
+    async begin(): Promise<void> {
       await messages.clear();
-      await prompt();
+      await drawPrompt();
     },
-    typing: async (rest, isShownNext) => {
+    /**
+     * Draws the part of the next line that has been typed so far.
+     * @param isShownNext whether `show` is called next and draws it
+     */
+    async typing(rest: string, isShownNext: boolean): Promise<void> {
       typed = rest;
       if (isShownNext) return;
-      await stderr.write(wipeLine);
-      await prompt();
+      await draw(wipeLine);
+      await drawPrompt();
     },
-    show: async (events) => {
-      await stderr.write(wipeLine);
+    async show(events: readonly CountEvent[]): Promise<void> {
+      await draw(wipeLine);
       await showEvents(invocation, events, sum(), show);
-      await prompt();
+      if (!draws && events.some(isScan)) await messages.note(`Sum: ${sumText(sum(), show.mode)}`);
+      await drawPrompt();
     },
-    stop: async (keepsSum) => stderr.write(keepsSum ? '\n' : wipeLine),
+    /**
+     * Call this when no more lines are read.
+     * @param keepsSum whether the sum stays visible: after any end except the line `done`
+     */
+    async stop(keepsSum: boolean): Promise<void> {
+      await draw(keepsSum ? '\n' : wipeLine);
+    },
   };
 }
 
