@@ -18,8 +18,6 @@ export interface RunHead {
   readonly file?: string | undefined;
   /** SHA-256 in hex of the rows of that file, in any order. */
   readonly contentHash?: string | undefined;
-  /** Whether the file had deltas, so that applying it twice would add them twice. */
-  readonly hasDeltas?: boolean | undefined;
   /** The reason, if all rows have the same one. */
   readonly reason?: string | undefined;
   /** The run that this one undoes. */

@@ -276,16 +276,16 @@ function rowFor({ row, line, petId, before, after, delta, basis, readsFirst, rea
 /** Yields the statements one by one, because those of many rows together take as much memory as the rows. */
 function* beginningOf(run: string, head: RunHead, rows: readonly Row[], { now }: Moment): Generator<Statement> {
   const insert = `INSERT INTO runs (run, number, began, at, command, env, store, base_url, service, scope, os_user, host, pid, file,
-      content_hash, has_deltas, reason, undoes, head_unchanged, head_skipped, head_not_edited, changes, units, pets)
+      content_hash, reason, undoes, head_unchanged, head_skipped, head_not_edited, changes, units, pets)
     VALUES (?, (SELECT coalesce(max(number), 0) + 1 FROM runs), coalesce((SELECT last_intent FROM services WHERE service = ?), 0),
-      ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+      ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
   const pets = JSON.stringify(rows.slice(0, maxShownPets).map(({ petId }) => String(petId)));
   yield statement(
     insert,
     ...[run, head.service, now, head.command, head.env, head.store ?? null, head.baseUrl, head.service, head.scope],
     ...[head.user ?? null, head.host, head.pid, head.file ?? null, head.contentHash ?? null],
-    ...[head.hasDeltas === undefined ? null : Number(head.hasDeltas), head.reason ?? null, head.undoes ?? null],
-    ...[head.unchanged, head.skipped ?? 0, head.notEdited ?? 0, rows.length, String(unitsOf(rows) ?? ''), pets],
+    ...[head.reason ?? null, head.undoes ?? null, head.unchanged, head.skipped ?? 0, head.notEdited ?? 0],
+    ...[rows.length, String(unitsOf(rows) ?? ''), pets],
   );
   let outcomes = 0;
   const tupleOf = ({ row, line, petId, before, after, delta, basis, reason, ref, result, error }: Row) => {

@@ -38,10 +38,15 @@ export function writtenElsewhere({ service, run }: Writer, pets: readonly bigint
 
 export function otherWriteOf(answer: Answer): OtherWrite {
   const { petId, result, before, after, quantity = after, delta, intent = 0, inFlightUntil, row, line } = rowOf(answer);
-  const isSettled = result === 'applied' || result === 'differs';
   return {
     ...{ petId, run: String(answer.run), command: String(answer.command), intent },
-    ...{ result: isSettled ? result : 'unknown', quantity, before, delta, inFlightUntil, isSettled },
+    ...{
+      result: result === 'applied' || result === 'differs' ? result : 'unknown',
+      quantity,
+      before,
+      delta,
+      inFlightUntil,
+    },
     ...{ row, line, undoes: text(answer.undoes) },
   };
 }

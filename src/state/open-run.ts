@@ -57,7 +57,6 @@ export interface OtherWrite {
   readonly before: number | undefined;
   readonly delta: number | undefined;
   readonly inFlightUntil: number | undefined;
-  readonly isSettled: boolean;
   /** Its place in its run, and the run and the row that it has undone. */
   readonly row: number;
   readonly undoes: string | undefined;

@@ -269,7 +269,6 @@ export function headOf(answer: Answer): RunHead {
     ...{ baseUrl: String(answer.base_url), service: String(answer.service), scope: String(answer.scope) },
     ...{ user: text(answer.os_user), host: name(answer.host), pid: Number(answer.pid) },
     ...{ file: text(answer.file), contentHash: text(answer.content_hash) },
-    hasDeltas: answer.has_deltas === null ? undefined : Number(answer.has_deltas) === 1,
     ...{ reason: text(answer.reason), undoes: text(answer.undoes) && runIdIn(answer.undoes) },
     unchanged: Number(answer.head_unchanged),
     ...{ skipped: number(answer.head_skipped), notEdited: number(answer.head_not_edited) },

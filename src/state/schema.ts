@@ -39,7 +39,6 @@ CREATE TABLE runs (
   pid integer NOT NULL,
   file text,
   content_hash text,
-  has_deltas integer,
   reason text,
   undoes text,
   discarded integer NOT NULL DEFAULT 0,

@@ -31,9 +31,9 @@ const copies: readonly string[] = [
      coalesce((SELECT max(sequence) FROM pruned WHERE pruned.service = old.id), 0) FROM services_of_030 AS old`,
   'UPDATE outcomes SET last = (SELECT last FROM sequence)',
   `INSERT INTO runs (run, number, began, at, command, env, store, base_url, service, scope, os_user, host, pid, file, content_hash,
-       has_deltas, reason, undoes, discarded, head_unchanged, head_skipped, head_not_edited, changes, units, pets)
+       reason, undoes, discarded, head_unchanged, head_skipped, head_not_edited, changes, units, pets)
      SELECT old.run, old.sequence, old.began, old.at, command, env, store, base_url, name, scope, os_user, host, 0, file, content_hash,
-       CASE WHEN has_deltas IS NOT NULL THEN ${flag('has_deltas')} END, reason, undoes, ${flag('discarded')},
+       reason, undoes, ${flag('discarded')},
        head_unchanged, head_skipped, head_not_edited, changes, CAST(units AS text), CAST(pets AS text)
      FROM runs_of_030 AS old JOIN services_of_030 AS named ON named.id = old.service`,
   `INSERT INTO rows (run, row, line, service, pet_id, before, after, delta, basis, reason, ref, result, intent, in_flight_until,

@@ -28,7 +28,7 @@ export interface RunContext extends WriteContext {
 
 export interface RunPlan {
   /** The fields of a new run's head that the command determines. A resumed run keeps its head. */
-  readonly subject: Pick<RunHead, 'command' | 'file' | 'contentHash' | 'hasDeltas' | 'undoes'>;
+  readonly subject: Pick<RunHead, 'command' | 'file' | 'contentHash' | 'undoes'>;
   /**
    * The rows of the plan. Rows with the result `planned` are written, and then replaced in place by their outcomes; the
    * others are final.

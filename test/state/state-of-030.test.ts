@@ -41,7 +41,7 @@ async function leaveSchema(): Promise<string> {
     `CREATE SCHEMA petstock; SET search_path = petstock; CREATE TABLE meta (schema integer); INSERT INTO meta VALUES (6); ${inPostgres}`,
   );
   const isTrue = (column: string) => `ALTER ${column} TYPE boolean USING ${column}::integer::boolean`;
-  await runSql(database, `ALTER TABLE petstock.runs ${isTrue('discarded')}, ${isTrue('has_deltas')}`);
+  await runSql(database, `ALTER TABLE petstock.runs ${isTrue('discarded')}`);
   return database;
 }
 
@@ -57,7 +57,6 @@ async function requireMigrated(store: Store): Promise<void> {
     state: 'done',
     undoneBy: [undo.run],
     undone: 2,
-    hasDeltas: true,
     units: 12n,
   });
   const [row] = await collect(history.rows((await of(adjusted)).run));

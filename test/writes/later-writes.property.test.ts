@@ -35,7 +35,7 @@ function carryOut(start: number, writes: readonly Later[]) {
 function writeOf(index: number, facts: Pick<OtherWrite, 'result' | 'quantity' | 'before'>): OtherWrite {
   return {
     ...{ petId: 7n, run: `run-${index}`, command: 'inventory adjust', intent: index + 2, delta: undefined, row: 1 },
-    ...{ inFlightUntil: undefined, isSettled: facts.result !== 'unknown', undoes: undefined, line: 1, ...facts },
+    ...{ inFlightUntil: undefined, undoes: undefined, line: 1, ...facts },
   };
 }
 

@@ -12,7 +12,7 @@ const wrote = (...writes: readonly Partial<OtherWrite>[]) =>
   writes.map(
     (more): OtherWrite => ({
       ...{ petId: 4n, run: 'r', command: 'inventory set', intent: 9, result: 'applied', before: 5, quantity: 7 },
-      ...{ delta: undefined, inFlightUntil: undefined, isSettled: true, row: 1, line: 1, undoes: undefined },
+      ...{ delta: undefined, inFlightUntil: undefined, row: 1, line: 1, undoes: undefined },
       ...more,
     }),
   );

@@ -140,7 +140,7 @@ export class AppliedBefore {
 
   /** The fields of a run's head that tell the same changes when they come again. */
   get content() {
-    return { file: this.options.file, contentHash: this.#hash, hasDeltas: this.#hasDeltas };
+    return { file: this.options.file, contentHash: this.#hash };
   }
 
   /**
