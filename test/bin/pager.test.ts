@@ -21,6 +21,8 @@ test.each([
   ['exit 1 #|', false, 'failed'],
   ['exit 1 #|', true, 'missing'],
   ['exit 0 #|', true, 'left'],
+  ['no-such-pager | cat', false, 'left'],
+  ['kill -9 $$', false, 'failed'],
 ])(
   "detects from the shell's exit code whether it found the pager: %s (Windows: %s)",
   async (command, isWindows, how) => {

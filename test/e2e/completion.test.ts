@@ -8,13 +8,8 @@ test('completes commands, options and their values in bash, quoted or in the mid
   const shell = await openShell('bash');
   for (const [typed, completed] of [
     ['inv', 'inventory '],
-    ['inventory li', 'inventory list '],
-    ['inventory list --sum', 'inventory list --summary '],
-    ['-e pro', '-e production '],
     ['--env=pro', '--env=production '],
     ['inventory list --status=available,pe', 'inventory list --status=available,pending '],
-    ['--env sandbox config set conf', '--env sandbox config set confirm '],
-    ['config set confirm al', 'config set confirm always '],
     ['inventory apply --column pe', 'inventory apply --column petId='],
     ['inventory list --sort "qu', 'inventory list --sort "quantity" '],
     ["inventory list --sort='qu", "inventory list --sort='quantity' "],

@@ -18,27 +18,6 @@ test('ends a list of 200,000 pets quietly if its pager quits early', async () =>
   expect(linesOf(stdout).at(-1)).toMatch(/^Rate limit: /);
 });
 
-test.each([
-  ['the pager is missing', 'no-such-pager -x', /^Warning: The pager "no-such-pager -x" can't be run/],
-  ['the pager is killed', 'kill -9 $$', /^Warning: The pager "kill -9 \$\$" has failed/],
-  ['there is no pager', undefined, /^Rate limit: /],
-])('prints the whole list itself if %s', async (_why, PAGER, last) => {
-  const { env } = await serve();
-  const through = ['env', 'PATH=/nonexistent'];
-  const { code, stdout } = await runProgram(list, { env: { ...env, PAGER }, terminal: 80, through });
-  expect(code).toBe(0);
-  const lines = linesOf(stdout);
-  expect(lines.filter((line) => /^ *\d+ +\d/.test(line))).toHaveLength(24);
-  expect(lines.some((line) => last.test(line))).toBe(true);
-});
-
-test('exits with 0 if the first program of a pipe in PAGER is missing', async () => {
-  const { env } = await serve();
-  const { code, stdout } = await runProgram(list, { env: { ...env, PAGER: 'no-such-pager | cat -' }, terminal: 80 });
-  expect(code).toBe(0);
-  expect(stdout).toContain('no-such-pager');
-});
-
 /**
  * Returns the command of a pager that prints `ready` once it handles Ctrl-C, and quits on Enter. It is not a shell
  * script, because a shell ignores its `trap` for a signal that comes just before its `read`.

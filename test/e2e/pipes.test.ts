@@ -55,19 +55,6 @@ test('prints what watch finds to a reader that reads on', async () => {
   expect({ code, lines: stdout.split('\n').length }).toEqual({ code: 3, lines: 26 });
 });
 
-test('prints the whole result if nobody reads stderr', async () => {
-  const through = ['sh', '-c', 'exec 3>&1; "$@" 2>&1 >&3 3>&- | :', 'sh'];
-  const { stdout } = await runProgram('--env sandbox inventory list', { through });
-  expect(stdout.split('\n').slice(0, -1)).toHaveLength(24);
-}, 20_000);
-
-test('exits with 9 for an unknown pet even if nobody reads stderr', async () => {
-  const { env } = await serve();
-  const program = startProgram('inventory get 4242', { env });
-  program.hangUp('stderr');
-  expect(await program.result).toMatchObject({ code: 9, signal: null, stdout: '' });
-});
-
 test('writes a change even if nobody reads stderr', async () => {
   const { env, journal } = await serve();
   const program = startProgram('inventory set 1 77 --json', { env });

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
-import { runProgram, serve, serveProgram, temporaryHome } from '../support/program.ts';
+import { runProgram, serve, temporaryHome } from '../support/program.ts';
 import { openClosingPort } from '../support/tls.ts';
 
 test("prints the package's version, with or without a commit", async () => {
@@ -8,21 +8,6 @@ test("prints the package's version, with or without a commit", async () => {
   const { code, stdout, stderr } = await runProgram('--version');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout.replace(/\+[\da-f]{7,}\n$/, '\n')).toBe(`${manifest.version}\n`);
-});
-
-test('resets a connection of sandbox serve with the fault reset, and answers the next request', async () => {
-  const { url, key } = await serveProgram(['--fault', '*:first=1:reset']);
-  const ask = () => fetch(`${url}/store/orders`, { headers: { Authorization: `Bearer ${key}` } });
-  await expect(ask()).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
-  expect((await ask()).status).toBe(200);
-});
-
-test("prints an error's cause and stack with --debug", async () => {
-  const { env } = await serve({ faults: ['*:hang'] });
-  const { code, stderr } = await runProgram('api POST /inventory --timeout 0.05 --debug', { env });
-  expect(code).toBe(5);
-  expect(stderr).toMatch(/^│ NetworkFailure: no response/m);
-  expect(stderr).toMatch(/^│ {5}at /m);
 });
 
 // USER is missing in containers and with cron; a relative HOME would put keys into the current folder.

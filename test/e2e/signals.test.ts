@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { canMakeFifos } from '../support/capabilities.ts';
 import { type Home, runProgram, serve, serveProgram, startProgram, temporaryHome } from '../support/program.ts';
-import { freePort } from '../support/servers.ts';
 
 const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
@@ -210,14 +209,6 @@ test('goes on after Ctrl-Z and fg, and lets others write meanwhile', async () =>
   await program.until('stdout', 'ended with 0');
   expect(stock()).toEqual(before.map((quantity, index) => quantity + 1000 + (index === 29 ? 1 : 0)));
   expect(journal().filter(({ status }) => status === 429)).toEqual([]);
-});
-
-test('stops retrying on Ctrl-C', async () => {
-  const env = { PETSTOCK_URL_STAGING: `http://127.0.0.1:${await freePort()}/v1`, PETSTOCK_API_KEY: 'psk_0123456789' };
-  const program = startProgram('inventory list --debug', { env });
-  await program.until('stderr', '< failed GET');
-  program.kill('SIGINT');
-  expect(await program.result).toMatchObject({ code: 130, signal: null, stdout: '' });
 });
 
 /** Sends a signal again until it is not taken for the first one, passed on by `timeout` or npm. */

@@ -179,6 +179,9 @@ describe.each(engines)('the history in %s', (engine) => {
     const at = await opened(engine);
     const { state, history, store } = at;
     const run = await history.begin(headOf(), rowsFor(1n, 2n));
+    // The stock has moved since the plan.
+    const sent = { before: 7, after: 10 };
+    Object.assign(run.rows[0] ?? {}, sent);
     await send(store, run, run.rows.slice(0, 1));
     const other = historyOf(await state.open());
     const by = { user: 'bob', host: 'till2', pid: 5 };
@@ -188,7 +191,8 @@ describe.each(engines)('the history in %s', (engine) => {
     });
     await store.close();
     const resumed = await other.resume(run.run, by);
-    expect(resumed).toMatchObject({ isResumed: true, ...by, rows: [{ result: 'unknown' }, { result: 'pending' }] });
+    const rows = [{ ...sent, result: 'unknown' }, { result: 'pending' }];
+    expect(resumed).toMatchObject({ isResumed: true, ...by, rows });
     await expect(other.resume('20260115T120020Z-k3x9', by)).rejects.toMatchObject({ kind: 'not-found' });
   });
 

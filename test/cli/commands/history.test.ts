@@ -361,20 +361,6 @@ describe('history prune', () => {
     expect((await stockOf(shop)).get('4')).toBe(39 + 5);
   });
 
-  test('history prune shrinks the state', async ({ shop }) => {
-    const reason = 'x'.repeat(200);
-    await recordRun(
-      shop,
-      Array.from({ length: 3000 }, (_, index) => ({ ...applied(BigInt(index), 1, 2), reason })),
-    );
-    await recordRun(shop, [applied(4n, 1, 2)]);
-    await stateSql(shop.folders.state, 'PRAGMA wal_checkpoint(TRUNCATE)');
-    const bytes = async () => (await shop.json('state info --json')).bytes as number;
-    const full = await bytes();
-    await shop.run('history prune --keep 1 --yes');
-    expect(await bytes()).toBeLessThan(full / 4);
-  });
-
   test('removes runs older than the setting keep-history after a write', async () => {
     const { shop, runs } = await three();
     await shop.run('config set keep-history 2d');
