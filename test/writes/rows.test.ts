@@ -154,6 +154,12 @@ test.each<[string, Row, Facts, object]>([
     facts(5, { ...over, mayResend: false }),
     { kind: 'leave', isUnwritten: true },
   ],
+  [
+    'it can no longer arrive, was sent again, and no stock was known before',
+    { ...lost, before: undefined },
+    facts(9, { ...over, mayResend: false }),
+    { kind: 'leave', isUnwritten: false },
+  ],
   ['it may arrive, and the stock has moved', lost, facts(9), { kind: 'leave', isUnwritten: false }],
   [
     'it may arrive from a process before, and the stock has moved',
