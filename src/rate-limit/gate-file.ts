@@ -40,20 +40,47 @@ export class GateFile {
    * Call this before each request; a file that has not changed is not read again.
    */
   gate(scope: string): Gate {
-    return this.#gates().get(scope) ?? noGate;
+    return this.gates().get(scope) ?? noGate;
   }
 
   /** Returns the gates that hold now, by their keys. */
   gates(): ReadonlyMap<string, Gate> {
-    return this.#gates();
+    const now = this.#clock.now();
+    const gates = new Map<string, Gate>();
+    for (const folder of this.#folders) {
+      for (const [scope, gate] of this.#holding(folder)) {
+        const held = gateNow(gate, now);
+        if (held !== gate) this.#move(folder, scope, held);
+        gates.set(scope, laterGate(gates.get(scope) ?? noGate, held));
+      }
+    }
+    return gates;
+  }
+
+  /** The clock was set back: from here on the gate counts from now, for every process. */
+  #move(folder: string, scope: string, gate: Gate): void {
+    try {
+      this.#append(folder, { ...noGate, scope }, { ...gate, scope });
+    } catch {
+      // The next look tries again.
+    }
   }
 
   /**
-   * Writes a gate to disk before anything else happens.
-   * @returns the error if neither folder takes it
+   * Writes a gate to disk before anything else happens, in the first folder that takes it.
+   * @returns the error if neither does
    */
   write(scope: string, gate: Gate): unknown {
-    return this.#append([{ ...gate, scope }]);
+    let problem: unknown;
+    for (const folder of this.#folders) {
+      try {
+        this.#append(folder, { ...gate, scope });
+        return undefined;
+      } catch (error) {
+        problem = error;
+      }
+    }
+    return problem;
   }
 
   /**
@@ -61,41 +88,17 @@ export class GateFile {
    * @throws the error if that can't be written
    */
   clear(scope: string): void {
-    if (this.gate(scope) === noGate) return;
-    const problem = this.#append([{ ...noGate, scope }], this.#folders);
-    if (problem !== undefined) throw problem;
+    for (const folder of this.#folders) {
+      if (this.#holding(folder).has(scope)) this.#append(folder, { ...noGate, scope });
+    }
   }
 
-  #gates(): Map<string, Gate> {
+  #holding(folder: string): Map<string, Gate> {
     const now = this.#clock.now();
     const gates = new Map<string, Gate>();
-    for (const folder of this.#folders) {
-      for (const [scope, gate] of this.#holding(folder, now)) {
-        gates.set(scope, laterGate(gates.get(scope) ?? noGate, gate));
-      }
-    }
-    return gates;
-  }
-
-  #holding(folder: string, now: number): Map<string, Gate> {
-    const gates = new Map<string, Gate>();
-    for (const line of [...this.#read(`${fileIn(folder)}.old`), ...this.#read(fileIn(folder))]) {
-      const { scope, ...gate } = line;
+    for (const { scope, ...gate } of [...this.#read(`${fileIn(folder)}.old`), ...this.#read(fileIn(folder))]) {
       if (gate.at === 0) gates.delete(scope);
       else if (gate.at > now) gates.set(scope, laterGate(gates.get(scope) ?? noGate, gate));
-    }
-    for (const [scope, gate] of gates) {
-      // The clock was set back: from here on the gate counts from now, for every process.
-      const moved = gateNow(gate, now);
-      if (moved === gate) continue;
-      gates.set(scope, moved);
-      this.#append(
-        [
-          { ...noGate, scope },
-          { ...moved, scope },
-        ],
-        [folder],
-      );
     }
     return gates;
   }
@@ -115,36 +118,15 @@ export class GateFile {
     }
   }
 
-  /**
-   * Appends lines to the file in the first folder that takes them; if folders are given, in each of them that has one.
-   * @returns the last error, unless a folder has taken the lines
-   */
-  #append(lines: readonly Line[], each?: readonly string[]): unknown {
-    let problem: unknown;
-    for (const folder of each ?? this.#folders) {
-      try {
-        if (each !== undefined && statSync(fileIn(folder), { throwIfNoEntry: false }) === undefined) continue;
-        makePrivateFolder(folder);
-        this.#setAside(folder);
-        appendSynced(fileIn(folder), lines);
-        if (each === undefined) return undefined;
-      } catch (error) {
-        problem = error;
-      }
-    }
-    return problem;
-  }
-
-  /** Begins a new file if the old one has become long. What still holds in the one before is written again. */
-  #setAside(folder: string): void {
+  /** Appends lines. Sets a file aside that has become long; a new one begins with what still holds in the one before. */
+  #append(folder: string, ...lines: readonly Line[]): void {
+    makePrivateFolder(folder);
     const file = fileIn(folder);
-    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) <= maxSize) return;
-    const holding = this.#holding(folder, this.#clock.now());
-    renameSync(file, `${file}.old`);
-    appendSynced(
-      file,
-      Array.from(holding, ([scope, gate]) => ({ ...gate, scope })),
-    );
+    const size = statSync(file, { throwIfNoEntry: false })?.size;
+    const isLong = size !== undefined && size > maxSize;
+    if (isLong) renameSync(file, `${file}.old`);
+    const holding = isLong || size === undefined ? this.#holding(folder) : [];
+    appendSynced(file, [...Array.from(holding, ([scope, gate]) => ({ ...gate, scope })), ...lines]);
   }
 }
 

@@ -1,4 +1,13 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { GateFile } from '../../src/rate-limit/gate-file.ts';
@@ -114,4 +123,14 @@ test('sets a long file aside, and forgets no gate that holds', () => {
   expect(waitOf('k1')).toBe(60_000);
   expect(readdirSync(folders[0])).toEqual(['gates.ndjson', 'gates.ndjson.old']);
   expect(readFileSync(path).length).toBeLessThan(70_000);
+});
+
+test('forgets no gate where a process was killed as it set a file aside', () => {
+  const { path, file, clock, gateIn, waitOf } = gateFile();
+  file.write('long', gateIn(86_400_000));
+  renameSync(path, `${path}.old`);
+  clock.advance(-3_600_000);
+  file.write('k1', gateIn(5));
+  rmSync(`${path}.old`);
+  expect(waitOf('long')).toBe(86_400_000);
 });
