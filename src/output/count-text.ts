@@ -101,7 +101,6 @@ function eventText(
     case 'nothingToCancel':
       return 'There is no line to cancel';
     case 'wrong':
-      if (event.line !== undefined) return paint.red(`Line ${event.line} is ignored: ${event.why}`);
       return paint.red(withCode(event.code, `: ignored, ${event.why}`, width));
     case 'unanswered':
       return paint.red(withCode(event.code, ': not answered, so not counted', width));

@@ -28,18 +28,7 @@ test.each<[string, CountEvent, number, string]>([
   ],
   ['an unknown code without room for the reason', { ...unknown, units: 3 }, 48, `␛[31m${code}: 3 kept apart␛[39m`],
   ['nothing to cancel', { kind: 'nothingToCancel' }, 80, 'There is no line to cancel'],
-  [
-    'a mistaken line of a file',
-    { kind: 'wrong', code: '42x', why: 'no number', line: 3 },
-    80,
-    '␛[31mLine 3 is ignored: no number␛[39m',
-  ],
-  [
-    'a mistake',
-    { kind: 'wrong', code: '42x', why: 'no number', line: undefined },
-    80,
-    '␛[31m42x: ignored, no number␛[39m',
-  ],
+  ['a mistake', { kind: 'wrong', code: '42x', why: 'no number' }, 80, '␛[31m42x: ignored, no number␛[39m'],
   ['a cancelled line', { kind: 'lineCancelled', line: '= 42' }, 80, '│ = 42: cancelled'],
   ['the sum', { kind: 'sum' }, 80, '1,213 units, 8 pets, 1 unknown, 15 scans'],
 ])('prints one line of a count for %s', (_, event, width, line) => {

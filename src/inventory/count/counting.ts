@@ -21,8 +21,8 @@ export type CountEvent =
   | { readonly kind: 'unknown'; readonly code: string; readonly why: string; readonly units: number }
   | { readonly kind: 'cancelled'; readonly step: CountStep }
   | { readonly kind: 'nothingToCancel' }
-  /** A mistaken line, with its number unless it was typed. */
-  | { readonly kind: 'wrong'; readonly code: string; readonly why: string; readonly line: number | undefined }
+  /** A mistaken line. */
+  | { readonly kind: 'wrong'; readonly code: string; readonly why: string }
   /** A line that had counted nothing was cancelled. */
   | { readonly kind: 'lineCancelled'; readonly line: string }
   /** A question that was left without an answer. */
@@ -215,7 +215,7 @@ export class Counting {
   #ignore(text: string, why: string, { line }: Reading): CountEvent {
     const fault = { line: line ?? this.#lines, message: `${quoted(text).slice(1, -1)}: ${why}` };
     this.#entries.push({ text, isInFile: line !== undefined, fault });
-    return { kind: 'wrong', code: text, why, line };
+    return { kind: 'wrong', code: text, why };
   }
 
   /**
