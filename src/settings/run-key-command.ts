@@ -256,7 +256,7 @@ export function absoluteShellCommand(text: string): string {
 }
 
 /** Reports whether a program is given as a path instead of looked up in PATH. */
-export function hasFolder(program: string): boolean {
+function hasFolder(program: string): boolean {
   return program.includes('/') || program.includes(path.sep);
 }
 

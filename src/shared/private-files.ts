@@ -24,19 +24,13 @@ export function effectiveUser(): number | undefined {
 const root = 0;
 
 /** Reports whether a file belongs to this user or to root, or is on a system without owners. */
-export function isOursOrRoots(owner: number): boolean {
+function isOursOrRoots(owner: number): boolean {
   const user = effectiveUser();
   return user === undefined || owner === user || owner === root;
 }
 
-/** Reports whether this process is in a group. */
-export function isOwnGroup(gid: number): boolean {
-  // biome-ignore lint/style/noRestrictedGlobals: an import would copy all properties of the process, 0.2 ms
-  return process.getegid?.() === gid || process.getgroups?.().includes(gid) === true;
-}
-
 /** Returns the home folder of this user's account, whatever HOME is; undefined if there is no account. */
-export function accountHome(): string | undefined {
+function accountHome(): string | undefined {
   try {
     return userInfo().homedir;
   } catch {
@@ -212,8 +206,11 @@ function mayCreateIn(folder: string): boolean {
   }
 }
 
+/** Reports whether a file of this user is open to one group, in which this process is. */
 function isOfOwnGroup({ uid, gid, mode }: Stats): boolean {
-  return uid === effectiveUser() && (mode & writableByOthers) === writableByGroup && isOwnGroup(gid);
+  if (uid !== effectiveUser() || (mode & writableByOthers) !== writableByGroup) return false;
+  // biome-ignore lint/style/noRestrictedGlobals: an import would copy all properties of the process, 0.2 ms
+  return process.getegid?.() === gid || process.getgroups?.().includes(gid) === true;
 }
 
 function refusal(path: string, reason: string, options: { hint?: string; cause?: unknown } = {}): FailureError {

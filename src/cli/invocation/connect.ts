@@ -67,8 +67,6 @@ export interface ConnectOptions {
   readonly context: Context;
   readonly globals: GlobalOptions;
   readonly configFile: ConfigFile;
-  /** The name of the command, such as `inventory apply`. It is shown to other processes. */
-  readonly command: string;
   readonly messages: Messages;
 }
 
@@ -238,7 +236,7 @@ async function keyOf(key: Sourced<string> | PrintedKey, { context, messages }: C
   });
 }
 
-export interface NetworkUse {
+interface NetworkUse {
   readonly context: Context;
   readonly settings: StoredSettings;
   readonly messages: Messages;
@@ -249,7 +247,7 @@ export interface NetworkUse {
  * Returns the proxy and the trusted authorities for a service.
  * @throws UsageError if they can't be used, or if certificates are not checked and the command writes
  */
-export async function networkFor(baseUrl: string, use: NetworkUse): Promise<TransportOptions> {
+async function networkFor(baseUrl: string, use: NetworkUse): Promise<TransportOptions> {
   await requireCertificateCheck(use);
   const { env } = use.context;
   const proxy = resolveProxy(baseUrl, env);
@@ -281,7 +279,7 @@ const slowAfter = 1000;
  * Wraps a transport so that it remembers whether a request other than a GET was sent.
  * @param onSlow receives a message if a response takes longer than a second
  */
-export function watchAnswers(transport: Transport, clock: Clock, onSlow: (line: string) => void) {
+function watchAnswers(transport: Transport, clock: Clock, onSlow: (line: string) => void) {
   let hasSentWrite = false;
   const watched: Transport = async (request) => {
     hasSentWrite ||= request.method !== 'GET';
@@ -328,7 +326,7 @@ interface DebugEvent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function debugTransport(
+function debugTransport(
   transport: Transport,
   clock: Clock,
   log: (line: string) => void,

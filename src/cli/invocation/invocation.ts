@@ -24,7 +24,7 @@ export interface Invocation extends ResolvedTarget {
   readonly globals: GlobalOptions;
   /** The options of the command itself as they were typed, for hints. */
   readonly options: FlagValues;
-  /** The name of the command, such as `inventory apply`. It is shown to other processes that share the state. */
+  /** The name of the command, such as `inventory apply`, for messages and the history. */
   readonly command: string;
   /** The store and the environment, for messages and hints. */
   readonly target: Target;

@@ -68,8 +68,8 @@ async function continueRun(access: RunAccess, run: RunRecord, onBegun: PlanJob['
 }
 
 /**
- * Returns the latest incomplete run of the target. If there is none, returns the latest running one, because its
- * process may have ended when the machine was restarted.
+ * Returns the latest incomplete run of the target. If there is none, returns the latest running one, which
+ * another process has.
  * @throws NotFoundError with the skipped runs if there is neither
  */
 async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
