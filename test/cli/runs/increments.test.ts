@@ -61,6 +61,7 @@ test.for<[string, Action]>([
   ['carried out, and answered with a 499', commitThenAnswer(499)],
   ['answered with a 503', answers(503)],
   ['carried out, and answered with another pet', answerForPet(2)],
+  ['answered with another pet', answers(200, {}, '{"petId":2,"quantity":13,"status":"available"}')],
   ['carried out, and redirected', commitThenAnswer(302, { Location: '/v1/elsewhere' })],
 ] as const)('writes a delta once if its request is %s', async ([_what, action], { till }) => {
   till.service.next('PATCH', action);

@@ -112,6 +112,14 @@ describe('undo after later writes', () => {
     },
   );
 
+  test('undo reports a conflict with a later write whose own undo was killed', async ({ till }) => {
+    await all(till, 'inventory adjust 1 +5', 'inventory adjust 1 +1');
+    const [later, first] = await till.history();
+    await killAt(till, commitThenHang, `undo ${later?.run} --yes`);
+    const undone = await till.run(`undo ${first?.run} --yes`);
+    expect({ code: undone.code, stock: till.service.stockOf(1) }).toEqual({ code: 7, stock: 15 });
+  });
+
   test('does not undo a row again after a killed undo', async ({ till }) => {
     await all(till, 'inventory adjust 1 +10');
     const [{ run } = { run: '' }] = await till.history();
