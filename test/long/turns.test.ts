@@ -167,10 +167,10 @@ function repeat(signal: AbortSignal, ms: number, work: () => unknown): void {
   signal.addEventListener('abort', () => clearInterval(timer));
 }
 
-/** Removes the files of turns, but not those of runs: processes that come later lock others of the same names. */
+/** Removes the files of turns: processes that come later lock others of the same names. */
 function removeTurns(folder: string): void {
-  for (const name of existsSync(folder) ? readdirSync(folder) : [])
-    if (!name.startsWith('run-')) rmSync(join(folder, name), { force: true });
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  for (const name of names) if (/^(?:bulk|next|turn)-/.test(name)) rmSync(join(folder, name), { force: true });
 }
 
 /** The other connections of a database, in SQL. */
