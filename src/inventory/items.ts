@@ -218,6 +218,13 @@ export function listed<Item>(
   return items.length > most ? [...lines, `… and ${grouped(items.length - most)} more`] : lines;
 }
 
+/** Returns the first items in words: `3 and 7`, or `3, 7 and 12 more`. */
+export function enumerated(items: readonly unknown[], most = 20): string {
+  const shown = items.slice(0, most).map(String);
+  const last = items.length > most ? `${grouped(items.length - most)} more` : shown.pop();
+  return shown.length === 0 ? `${last ?? ''}` : `${shown.join(', ')} and ${last}`;
+}
+
 /** The stock of some pets, such as a Map. A missing pet does not exist, or its stock is not reliable. */
 export type Quantities = Pick<ReadonlyMap<bigint, number>, 'get' | 'has' | 'keys'> & {
   /** Stocks beyond the safe integers, with which nothing can be computed. */

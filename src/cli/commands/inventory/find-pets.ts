@@ -1,7 +1,7 @@
 import type { Client } from '../../../api/client.ts';
 import { RoundedIds } from '../../../change-files/rounded-ids.ts';
 import { eachPicked, filtered } from '../../../inventory/filter.ts';
-import { type InventoryItem, type ItemBatches, mayBeBarCode } from '../../../inventory/items.ts';
+import { enumerated, type InventoryItem, type ItemBatches, listed, mayBeBarCode } from '../../../inventory/items.ts';
 import { isPetStatus } from '../../../inventory/statuses.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
 import { petstock, targetName, targetWords } from '../../../shared/hint.ts';
@@ -65,9 +65,7 @@ export function noSuchPets(
   petIds: readonly bigint[],
   rounded = new RoundedIds(petIds),
 ): NotFoundError {
-  const shown = petIds.slice(0, maxNamed);
-  const last = petIds.length > maxNamed ? `${petIds.length - maxNamed} more` : shown.pop();
-  const are = shown.length === 0 ? `is no pet ${last}` : `are no pets ${shown.join(', ')} and ${last}`;
+  const are = `${petIds.length === 1 ? 'is no pet' : 'are no pets'} ${enumerated(petIds)}`;
   const code = petIds.find(mayBeBarCode);
   const look = code === undefined ? ['list'] : ['get', '--code', `${code}`];
   const roundings = petIds.flatMap((petId) => {
@@ -76,7 +74,7 @@ export function noSuchPets(
   });
   const why = petIds.length === 1 ? roundings.map((rounding) => `: ${rounding}`) : [];
   return new NotFoundError(`There ${are} in ${targetName(target)}${why}`, {
-    lines: petIds.length === 1 ? [] : roundings.slice(0, maxNamed),
+    lines: petIds.length === 1 ? [] : listed(roundings),
     hint: petstock`inventory ${look} ${targetWords(target)}`,
   });
 }
@@ -98,5 +96,3 @@ export function requireFound(
   const lines = others.flatMap((other) => [sentence(other.message), ...other.lines]);
   throw error.with({ lines: [...lines, ...error.lines] });
 }
-
-const maxNamed = 20;

@@ -3,7 +3,7 @@ import { formatOfName } from '../../../change-files/read-rows.ts';
 import { RoundedIds } from '../../../change-files/rounded-ids.ts';
 import type { BulkRow } from '../../../inventory/change.ts';
 import { type InventoryItem, type ReadOnlyField, type TextField, textFields } from '../../../inventory/item-fields.ts';
-import { counted, listed, mayBeBarCode, signed } from '../../../inventory/items.ts';
+import { counted, enumerated, listed, mayBeBarCode, signed } from '../../../inventory/items.ts';
 import { plainText } from '../../../inventory/pet-names.ts';
 import type { PlanProblem } from '../../../inventory/plan.ts';
 import { petstock, targetWords } from '../../../shared/hint.ts';
@@ -163,14 +163,8 @@ export class RowEvidence {
 
   /** Returns, for example, `on lines 3, 7 and 9`. */
   #where(lines: readonly number[]): string {
-    const shown = lines
-      .toSorted((one, other) => one - other)
-      .slice(0, maxNamed)
-      .map(String);
-    const last = lines.length > maxNamed ? `${lines.length - maxNamed} more` : (shown.pop() ?? '');
-    const all = shown.length === 0 ? last : `${shown.join(', ')} and ${last}`;
     const { unit } = this.file;
-    return `${unit === 'line' ? 'on' : 'of'} ${unit}${lines.length === 1 ? '' : 's'} ${all}`;
+    return `${unit === 'line' ? 'on' : 'of'} ${unit}${lines.length === 1 ? '' : 's'} ${enumerated(lines.toSorted((one, other) => one - other))}`;
   }
 }
 

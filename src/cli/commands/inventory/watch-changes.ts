@@ -1,5 +1,5 @@
 import { filtered, hasTexts, type Texts } from '../../../inventory/filter.ts';
-import { counted, grouped, isLow, type LowLevels } from '../../../inventory/items.ts';
+import { counted, enumerated, isLow, type LowLevels } from '../../../inventory/items.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
 import type { WatchReading } from '../../../output/difference-view.ts';
 import { formatDuration } from '../../../output/time.ts';
@@ -34,8 +34,6 @@ function secondsText(ms: number): string {
 const maxPollMs = 1000;
 /** Node's timers take at most 24 days, in milliseconds. */
 const longestSleep = 86_400_000;
-/** Maximum number of missing pets that a warning lists. */
-const maxNamed = 20;
 
 /**
  * Checks the stock repeatedly, and yields the changes. Among the service's errors, only a 401 ends the watch. Keeps at
@@ -127,8 +125,7 @@ class Watch {
     const present = new Set(this.options.petIds && list.items.map(({ petId }) => petId));
     const missing = [...petIds].filter((petId) => !present.has(petId));
     if (missing.length > 0) {
-      const more = missing.length > maxNamed ? ` and ${grouped(missing.length - maxNamed)} more` : '';
-      await messages.warn(`These pets are not in the list yet: ${missing.slice(0, maxNamed).join(', ')}${more}`);
+      await messages.warn(`These pets are not in the list yet: ${enumerated(missing)}`);
     }
     const what = `${counted(list.size, 'pet')} of ${targetName(target)}`;
     await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
