@@ -4,4 +4,4 @@ export { generateKey } from './key.ts';
 export { openApiDocument } from './openapi.ts';
 export { seededStock } from './seed.ts';
 export { isLoopback, type RunningService, type ServiceOptions, startService } from './service.ts';
-export { openStore, type Store } from './store.ts';
+export { openStockFile, type StockFile } from './stock-file.ts';

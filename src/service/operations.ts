@@ -1,7 +1,7 @@
 import type { JsonValue } from './http/answer.ts';
 import { Refusal } from './http/answer.ts';
 import type { InventoryItem } from './item.ts';
-import type { Store } from './store.ts';
+import type { StockFile } from './stock-file.ts';
 import { parseQuantity, type QuantityBounds, readInt64 } from './values.ts';
 
 /** A parameter in a path. */
@@ -20,7 +20,7 @@ export interface Parameter<Value = unknown> {
 
 /** What the operations work on. */
 export interface Shop {
-  readonly store: Store;
+  readonly store: StockFile;
   readonly bounds: QuantityBounds;
 }
 

@@ -8,7 +8,7 @@ import { digestOf, generateKey, keyChecker } from './key.ts';
 import { addressBuckets, type BanRule, PLANS, type Plan } from './limits/admission.ts';
 import { Quota } from './limits/quota.ts';
 import { type Seed, seededStock } from './seed.ts';
-import { IN_MEMORY, openStore, type Store } from './store.ts';
+import { IN_MEMORY, openStockFile, type StockFile } from './stock-file.ts';
 
 export type RunningService = Awaited<ReturnType<typeof startService>>;
 
@@ -20,7 +20,7 @@ export type RunningService = Awaited<ReturnType<typeof startService>>;
 export async function startService(options: ServiceOptions) {
   const { host = '127.0.0.1', port = 0, file = IN_MEMORY, key = generateKey() } = options;
   const faults = new FaultSet(options.faults ?? []);
-  const store = await openStore(file, options.stock ?? seededStock(options));
+  const store = await openStockFile(file, options.stock ?? seededStock(options));
   try {
     const service = createService(options, key, store, faults);
     const server = new ApiServer(service);
@@ -49,7 +49,7 @@ export async function startService(options: ServiceOptions) {
   }
 }
 
-function createService(options: ServiceOptions, key: string, store: Store, faults: FaultSet): Service {
+function createService(options: ServiceOptions, key: string, store: StockFile, faults: FaultSet): Service {
   const { clock, windowSeconds = 60, ban = { strikes: 10, seconds: 300 }, plan = 'business' } = options;
   const { minute, day } = options.limits ?? PLANS[plan];
   const minuteMs = windowSeconds * 1000;

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished } from 'vitest';
-import { FaultSpecError, generateKey, openStore } from '../../src/service/index.ts';
+import { FaultSpecError, generateKey, openStockFile } from '../../src/service/index.ts';
 import { type Seed, seededStock } from '../../src/service/seed.ts';
 import { hasOwnEngine } from '../../src/shared/sqlite-engine.ts';
 import { outcomes, rate, start, test } from './support.ts';
@@ -105,7 +105,7 @@ test('waits for another writer of the file before it replaces the stock', async 
   );
   onTestFinished(() => void writer.terminate());
   await once(writer, 'message');
-  const store = await openStore(file, seededStock());
+  const store = await openStockFile(file, seededStock());
   store.replace(seededStock());
   store.close();
   expect((await (await start({ file })).get('/inventory')).text).not.toContain('4711');

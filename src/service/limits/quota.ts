@@ -1,8 +1,8 @@
-import type { Store, VersionedUsage } from '../store.ts';
+import type { StockFile, VersionedUsage } from '../stock-file.ts';
 import { type Admission, admit, type LimitRules, type Limits, UNUSED } from './admission.ts';
 
 interface Parts {
-  readonly store: Store;
+  readonly store: StockFile;
   /** The digest of the key. */
   readonly key: Buffer;
   readonly limits: Limits;

@@ -4,7 +4,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { sandboxKey, sandboxPlan } from '../../sandbox.ts';
 import { define, files } from '../command.ts';
 import { requireFileName } from '../option-values.ts';
-import { chosenFile, forgetStock, readStockFile, withStore } from './open-store.ts';
+import { chosenFile, forgetStock, readStockFile, withStore } from './open-stock-file.ts';
 import { defaultPort, fileOption, stockOptions } from './sandbox-options.ts';
 
 export const infoCommand = define({

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { inMemory, ownKey, startSandbox } from '../../sandbox.ts';
 import { define } from '../command.ts';
-import { readStockFile } from './open-store.ts';
+import { readStockFile } from './open-stock-file.ts';
 import { defaultPort, readKey, type ServeOptions, serveOptions } from './sandbox-options.ts';
 
 const keyVariable = 'PETSTOCK_SANDBOX_KEY';

@@ -77,7 +77,7 @@ export interface VersionedUsage {
  *
  * Every method throws SQLite's error if the file can't be read or written; then nothing was changed.
  */
-export class Store {
+export class StockFile {
   readonly #sql;
 
   /** @param isNew whether the database was created on opening */
@@ -212,7 +212,7 @@ function numberOf(value: bigint | null): number | null {
  * @param file a path, or `:memory:`
  * @throws StorageError for a file of another program or of a later version; the error of SQLite or of the system
  */
-export async function openStore(file: string, stock: Stock): Promise<Store> {
+export async function openStockFile(file: string, stock: Stock): Promise<StockFile> {
   if (file !== IN_MEMORY && !existsSync(file)) createPrivately(file);
   const database = new (sqlite().DatabaseSync)(file, { timeout: BUSY_MS, readBigInts: true });
   try {
@@ -220,7 +220,7 @@ export async function openStore(file: string, stock: Stock): Promise<Store> {
     await retryBusy(() => database.exec('PRAGMA journal_mode = WAL'), Array<number>(500).fill(10), sleep, isBusy);
     database.exec('PRAGMA synchronous = NORMAL');
     const isNew = versionOf(database) < VERSION && transact(database, () => prepareTables(database, stock));
-    return new Store(database, isNew);
+    return new StockFile(database, isNew);
   } catch (error) {
     database.close();
     throw error;

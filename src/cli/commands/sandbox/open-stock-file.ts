@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { readStockList } from '../../../change-files/read-stock-list.ts';
-import type { InventoryItem, Stock, Store } from '../../../service/index.ts';
+import type { InventoryItem, Stock, StockFile } from '../../../service/index.ts';
 import { PetstockError, UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';
@@ -40,12 +40,12 @@ interface Opening {
 export async function withStore<Result>(
   { context }: Invocation,
   { path, isOwn }: ChosenFile,
-  work: (store: Store) => Result,
+  work: (store: StockFile) => Result,
   { stock, replacesDamaged = false }: Opening = {},
 ): Promise<Result> {
-  const { openStore, seededStock } = await import('../../../service/index.ts');
+  const { openStockFile, seededStock } = await import('../../../service/index.ts');
   if (isOwn) makeSandboxFolder(context.folders.state);
-  const open = () => openStore(path, stock ?? seededStock());
+  const open = () => openStockFile(path, stock ?? seededStock());
   try {
     const store = await open().catch((error: unknown) => {
       if (!replacesDamaged || !isDamage(error)) throw error;
