@@ -130,6 +130,20 @@ test.for(['inventory adjust 1 +5', 'inventory apply FILE'])(
   },
 );
 
+test('writes another pet while the answer to a write is late', async () => {
+  const till = await openTill({ limit: { limit: 60, seconds: 60 } });
+  const slow = hold();
+  // While nothing is known of the limit, one request is sent at a time.
+  await till.run('inventory list');
+  till.service.next('PATCH', slow.action);
+  const late = till.run('inventory set 1 12');
+  await slow.reached;
+  till.clock.expireDeadlines(3000);
+  await till.exits('inventory set 2 9', 0);
+  slow.release();
+  expect(await late).toMatchObject({ code: 0 });
+});
+
 test('does not call it a rate limit if a read may not wait for the requests of other commands', async ({ till }) => {
   const first = hold();
   till.service.next('GET', first.action);
