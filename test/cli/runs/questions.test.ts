@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { answers, drop } from '../../support/scripted-service.ts';
+import { answers, commitThenAnswer, drop } from '../../support/scripted-service.ts';
 import { apply, changeFile, confirming, openShop } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 
@@ -75,6 +75,19 @@ test.for([
     expect(till.service.seen('GET')).toHaveLength(ms > 0 ? 2 : 1);
   },
 );
+
+test('reads the stock again if another command may have written it during the question', async ({ till }) => {
+  const file = till.file('a.csv', 'petId,quantity\n1,50\n');
+  const confirm = async () => {
+    till.service.next('PATCH', commitThenAnswer(503));
+    const comeBack = till.service.always('GET', answers(500));
+    await till.exits('inventory set 1 20 --retries 0', 8);
+    comeBack();
+    return true;
+  };
+  await till.exits(`inventory apply ${file}`, 7, [], { terminal: 100, prompts: { confirm } });
+  expect(till.service.stockOf(1)).toBe(20);
+});
 
 test.for([
   ['--max-zero 0', '--yes --max-zero 0'],
