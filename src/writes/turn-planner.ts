@@ -333,7 +333,7 @@ export class TurnPlanner {
     const hasOthers = others.some(({ intent }) => intent > stock.last);
     if (this.#isKept) return hasOthers;
     const isOld = this.#context.clock.monotonic() - stock.at > maxDeltaAge;
-    if (result !== 'pending') return isOld || this.#tries.get(row)?.sentAfter === stock;
+    if (result !== 'pending') return hasOthers || isOld || this.#tries.get(row)?.sentAfter === stock;
     if (delta !== undefined || readsFirst) return isOld || hasOthers;
     if (this.#isOutdated || basis < removed) return true;
     // A write of unknown outcome is no conflict if the stock is as before.

@@ -261,6 +261,28 @@ async function twoTurnsAtATime(program: string): Promise<readonly string[]> {
   return end();
 }
 
+/** As in `twoTurnsAtATime`, but the stock is read to find out whether a request that has failed was carried out. */
+async function twoTurnsAfterAFailure(program: string): Promise<readonly string[]> {
+  const { add, hold, untilHeld, end, home, run, service } = await openStage(program);
+  await run('inventory', 'list');
+  hold('PATCH');
+  const first = add(5);
+  const failing = await untilHeld('PATCH', 1);
+  hold('GET', 2);
+  const second = add(7);
+  // It waits for the turn of the first.
+  await delay(3000);
+  failing.answer(503);
+  const read = await untilHeld('GET', 3);
+  removeTurns(join(home.state, 'locks'));
+  const readAgain = await untilHeld('GET', 4);
+  read.answerNormally();
+  await service.untilSeen('PATCH', 2);
+  readAgain.answer(200, '[{"petId":1,"quantity":10,"status":"available"}]');
+  await Promise.all([first.ended, second.ended]);
+  return end();
+}
+
 /**
  * A process loses the lock of its run, and another resumes it and is killed. The answer to the first comes while the
  * request of the second is under way, which arrives only when a third process may have written.
@@ -319,6 +341,11 @@ test.each<[string, (program: string) => Promise<readonly string[]>, Patch]>([
     'second look at the last intent',
     twoTurnsAtATime,
     { file: planner, from: 'if (last !== plan.last) return', to: 'if (last < 0) return' },
+  ],
+  [
+    'new stock after writes of others',
+    twoTurnsAfterAFailure,
+    { file: planner, from: 'return hasOthers || ', to: 'return ' },
   ],
   [
     'look whether an outcome is that of the last intent',
