@@ -18,12 +18,12 @@ export default defineConfig(async ({ outDir = 'dist' }) => [
     clean: ['!*/**'],
     // Everything is bundled, except a package that `pg` can do without. tsup gives this precedence over `external`, so
     // the exceptions have to be in the pattern.
-    noExternal: [/^(?!(pg-native|\.\/(completion|program)\.cjs)$)/],
-    external: ['./completion.cjs', './program.cjs'],
+    noExternal: [/^(?!(pg-native|\.\/(answer-shell|program)\.cjs)$)/],
+    external: ['./answer-shell.cjs', './program.cjs'],
     removeNodeProtocol: false,
     entry: {
       petstock: 'bin/installed.ts',
-      completion: 'bin/completion.ts',
+      'answer-shell': 'bin/answer-shell.ts',
       program: 'bin/run.ts',
       // The package looks for `prebuilds` in the folder above its script.
       'sqlite/index': resolve('@photostructure/sqlite'),

@@ -9,7 +9,7 @@ import { version } from '../src/shared/version.ts';
 async function start(words: readonly string[]): Promise<void> {
   if (showsVersion(words)) return;
   if (words[0] === '__complete') {
-    const { answerShell }: typeof import('./completion.ts') = require('./completion.cjs');
+    const { answerShell }: typeof import('./answer-shell.ts') = require('./answer-shell.cjs');
     return answerShell(words.slice(1));
   }
   const { loadCached } = await import('./code-cache.ts');

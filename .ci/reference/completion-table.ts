@@ -1,6 +1,11 @@
 import type { Option } from 'commander';
-import { type Command, commandsBelow, type Kind } from '../../src/cli/commands/command.ts';
-import { suggestedByPlaceholder, words } from '../../src/cli/commands/command.ts';
+import {
+  type Command,
+  commandsBelow,
+  type Kind,
+  suggestedByPlaceholder,
+  words,
+} from '../../src/cli/commands/command.ts';
 import { root } from '../../src/cli/commands/root.ts';
 import type { TableCommand, TableOption, ValueKind } from '../../src/cli/completion/command-table.ts';
 import { commanderOf } from '../../src/cli/program.ts';
