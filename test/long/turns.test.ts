@@ -234,12 +234,12 @@ async function openStage(program: string, isShared = false) {
 async function requestOfTheDead(program: string): Promise<readonly string[]> {
   const { add, hold, untilHeld, end } = await openStage(program);
   hold('PATCH');
-  const first = add(5, 2);
+  const first = add(5, 8);
   const late = await untilHeld('PATCH', 1);
   first.child.kill('SIGKILL');
   await first.ended;
   const second = add(7);
-  await Promise.race([second.ended, delay(3000)]);
+  await Promise.race([second.ended, delay(8000)]);
   late.commit();
   await second.ended;
   return end();
@@ -271,7 +271,7 @@ async function twoTurnsAfterAFailure(program: string): Promise<readonly string[]
   hold('GET', 2);
   const second = add(7);
   // It waits for the turn of the first.
-  await delay(3000);
+  await delay(6000);
   failing.answer(503);
   const read = await untilHeld('GET', 3);
   removeTurns(join(home.state, 'locks'));
@@ -294,14 +294,14 @@ async function outcomeOfTheReplaced(program: string): Promise<readonly string[]>
   const early = await untilHeld('PATCH', 1);
   const [one] = await openRuns();
   await runSql(database, `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE ${others}`);
-  const second = start('inventory', 'apply', '--resume', one?.run ?? '', '--yes', '--timeout', '2');
+  const second = start('inventory', 'apply', '--resume', one?.run ?? '', '--yes', '--timeout', '8');
   const late = await untilHeld('PATCH', 2);
   early.answerNormally();
   await first.ended;
   second.child.kill('SIGKILL');
   await second.ended;
   const third = add(7);
-  await Promise.race([third.ended, delay(3000)]);
+  await Promise.race([third.ended, delay(8000)]);
   late.commit();
   await third.ended;
   return end();
