@@ -311,7 +311,7 @@ class Writer {
       const quantities = await this.#time.spend(() =>
         readQuantities({ ...this.#context, onItem: single?.onItem }, pets, options, single === undefined),
       );
-      this.#planner.takeStock({ quantities, at: moment.at, last, older });
+      this.#planner.takeStock({ quantities, at: moment.at, since: moment.now, last, older });
       return undefined;
     } catch (error) {
       if (clock.monotonic() - began >= bound && bound === maxReadInTurn) this.#readsOutside = true;

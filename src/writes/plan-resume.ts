@@ -15,7 +15,6 @@ export async function planResume(context: RunContext, run: RunRecord, open: Open
   const rows = open?.rows ?? (await recordedRows(context, run.run));
   const openRows = rows.filter(isOpen);
   const stock = await readStock(context, new Set(openRows.map(({ petId }) => petId)), { run: run.run });
-  const { moment } = await context.state.ask([]);
   const others = await writesAfter(
     context,
     run,
@@ -27,7 +26,7 @@ export async function planResume(context: RunContext, run: RunRecord, open: Open
     if (!isOpen(row)) return bulkRow(row, row.result as BulkRow['result']);
     const step = stepOf(row, {
       ...{ others: others({ ...row, intent: sinceOf(row, run) }), stock: stock.quantities, isResumed: true },
-      ...{ began: run.began, now: moment.now, sends: 0, mayResend: true, zerosLeft, isSecondRead: true },
+      ...{ began: run.began, since: stock.since, sends: 0, mayResend: true, zerosLeft, isSecondRead: true },
     });
     return rowOf(row, step);
   });

@@ -18,8 +18,8 @@ export interface Facts {
   readonly isResumed: boolean;
   /** The last intent before the run began. */
   readonly began: number;
-  /** The store's time before the stock was read. */
-  readonly now: number;
+  /** The state's time before the stock was read: what could still arrive then is not certain to be in it. */
+  readonly since: number;
   /** How often this process has sent the row. */
   readonly sends: number;
   /** Whether a row of unknown outcome may be sent again. */
@@ -102,23 +102,23 @@ export function laterWrites(
  * While a request may still arrive, a row may be sent again only with the same quantity, because it may arrive later.
  */
 function stepOfSent(row: Row, facts: Facts): Step {
-  const { others, stock, isResumed, now, sends, mayResend, zerosLeft } = facts;
+  const { others, stock, isResumed, since, sends, mayResend, zerosLeft } = facts;
   if (stock === undefined) throw new Error('the stock was not read');
   const { petId, before, after, delta, intent = 0, inFlightUntil = 0 } = row;
   const found = stock.get(petId);
   const later = others.filter((one) => one.intent > intent);
-  const verdict = verdictOn(row, { stock, later, isResumed });
-  if (verdict === 'applied') {
+  const fate = fateOf(row, { stock, later, isResumed });
+  if (fate === 'applied') {
     // A stock that was already as wanted does not show that the request has arrived.
     const isShown = before !== undefined && before !== after;
     return { kind: 'settle', result: 'applied', quantity: after, isOver: isShown && sends === 1 && !isResumed };
   }
-  const mayArrive = inFlightUntil > now;
-  const isSame = verdict === 'send' && (delta === undefined || found === before);
+  const mayArrive = inFlightUntil > since;
+  const isSame = fate === 'send' && (delta === undefined || found === before);
   if (mayArrive && !isSame) {
     return isResumed && sends === 0 ? { kind: 'wait', until: inFlightUntil } : { kind: 'leave', isUnwritten: false };
   }
-  if (verdict !== 'send') return conflict(unclear, verdict.conflict, found);
+  if (fate !== 'send') return conflict(unclear, fate.conflict, found);
   // If the stock before is not known, the stock now does not show whether the row was written.
   if (!mayResend) return { kind: 'leave', isUnwritten: !mayArrive && before !== undefined };
   return isSame ? { kind: 'send', before, after } : stepByStock(row, stock, zerosLeft);
@@ -172,7 +172,7 @@ export function rebase(
 }
 
 /** `send`: the row had not arrived when the stock was read, or it sets a quantity whatever the stock is. */
-type Verdict = 'applied' | 'send' | { readonly conflict: string };
+type Fate = 'applied' | 'send' | { readonly conflict: string };
 
 interface Evidence {
   readonly stock: Quantities;
@@ -182,8 +182,8 @@ interface Evidence {
 }
 
 /** Decides from the history and the stock what became of a request without a known outcome. */
-export function verdictOn(row: Pick<Row, 'petId' | 'before' | 'after' | 'delta'>, evidence: Evidence): Verdict {
-  return row.delta === undefined ? verdictOnQuantity(row, evidence) : verdictOnDelta(row, evidence);
+export function fateOf(row: Pick<Row, 'petId' | 'before' | 'after' | 'delta'>, evidence: Evidence): Fate {
+  return row.delta === undefined ? fateOfQuantity(row, evidence) : fateOfDelta(row, evidence);
 }
 
 /**
@@ -198,10 +198,7 @@ export function verdictOn(row: Pick<Row, 'petId' | 'before' | 'after' | 'delta'>
  * - The stock is the same as before: `send`.
  * - Otherwise: a conflict.
  */
-function verdictOnQuantity(
-  row: Pick<Row, 'petId' | 'before' | 'after'>,
-  { stock, later, isResumed }: Evidence,
-): Verdict {
+function fateOfQuantity(row: Pick<Row, 'petId' | 'before' | 'after'>, { stock, later, isResumed }: Evidence): Fate {
   const { petId, before, after } = row;
   const found = stock.get(petId);
   if (before !== after && later[0]?.before === after) return 'applied';
@@ -219,10 +216,10 @@ function verdictOnQuantity(
  * The first later write by another run shows whether the delta had arrived: it was based either on the sum or on the
  * stock before. Without such a write, the current stock shows the same. Neither value: a conflict.
  */
-function verdictOnDelta(
+function fateOfDelta(
   row: Pick<Row, 'petId' | 'before' | 'after' | 'delta'>,
   { stock, later: [later] }: Evidence,
-): Verdict {
+): Fate {
   const { petId, before, after } = row;
   const found = stock.get(petId);
   const seen = later === undefined ? found : later.before;

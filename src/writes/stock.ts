@@ -15,6 +15,8 @@ export interface Stock {
   readonly quantities: PetQuantities;
   /** When it was read, in milliseconds of the monotonic clock. */
   readonly at: number;
+  /** The state's time before it was read: what could still arrive then is not certain to be in it. */
+  readonly since: number;
   /** The last intent before it was read. */
   readonly last: number;
   /**
@@ -137,13 +139,13 @@ export function readStockToPlan(
 async function underWay(
   { state, service }: Pick<PlanReader, 'state' | 'service'>,
   run: string,
-): Promise<Pick<Stock, 'last' | 'older'>> {
+): Promise<Pick<Stock, 'since' | 'last' | 'older'>> {
   // In this order: an intent between the two has a higher number than the last.
   const { answers, moment } = await state.ask([lastIntent(service), inFlightElsewhere({ service, run })]);
   const { last } = countersOf(answers[0]);
   const others = (answers[1] ?? []).map(otherWriteOf);
   const inFlight = others.filter(({ inFlightUntil = 0 }) => inFlightUntil > moment.now);
-  return { last, older: olderBecauseOf(inFlight, last) };
+  return { since: moment.now, last, older: olderBecauseOf(inFlight, last) };
 }
 
 /** @param inFlight the writes whose requests may be under way */

@@ -349,6 +349,8 @@ export class TurnPlanner {
   ): { readonly toSend: readonly ToSend[]; readonly settled: readonly Row[] } {
     const { isResumed, began } = this.#run;
     const { now } = moment;
+    // One stock for all rows: a row that has to be read again lets go of it.
+    const stock = this.#stock;
     const toSend: ToSend[] = [];
     const settled: Row[] = [];
     // Not all of these rows may get a permit in this turn, so they count for good only once they are sent.
@@ -361,7 +363,8 @@ export class TurnPlanner {
       const step = stepOf(row, {
         others: isReread && row.result === 'pending' ? [] : (others.get(row.petId) ?? []),
         recent: write !== undefined && isRecent(write, now) ? write : undefined,
-        ...{ stock: this.#stock?.quantities, isSecondRead: isReadAgain, isResumed, began, now, zerosLeft, sends },
+        ...{ stock: stock?.quantities, since: stock?.since ?? now },
+        ...{ isSecondRead: isReadAgain, isResumed, began, zerosLeft, sends },
         mayResend: this.#maySend && this.#context.retries > 0 && losses <= 1,
       });
       if (step.kind === 'send') {
@@ -378,6 +381,7 @@ export class TurnPlanner {
       case 'wait':
         this.#triesOf(row).dueAt = at + step.until - now + 1;
         this.#busy = { run: this.#run.run, until: at + step.until - now };
+        this.#stock = undefined;
         return false;
       case 'readAgain':
         Object.assign(this.#triesOf(row), { isReadAgain: true, dueAt: at + lagPause });

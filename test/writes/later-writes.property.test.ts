@@ -3,7 +3,7 @@ import { PetQuantities } from '../../src/inventory/items.ts';
 import type { RecordedRow } from '../../src/inventory/run-records.ts';
 import type { OtherWrite } from '../../src/state/open-run.ts';
 import { undoRow } from '../../src/writes/plan-undo.ts';
-import { stepOf, verdictOn } from '../../src/writes/rows.ts';
+import { fateOf, stepOf } from '../../src/writes/rows.ts';
 import fc, { property, propertyRuns } from '../support/properties.ts';
 
 interface Later {
@@ -64,7 +64,7 @@ property(
     const { known, stock } = carryOut(ours === 'committed' ? after : before, later);
     const recorded = rowOf({ before, after, result: ours === 'never sent' ? 'pending' : 'unknown' });
     const { kind } = stepOf(recorded, {
-      ...{ others: known, stock: stockOf(stock), isResumed: true, began: 1, now: 9, sends: 0, mayResend: true },
+      ...{ others: known, stock: stockOf(stock), isResumed: true, began: 1, since: 9, sends: 0, mayResend: true },
       zerosLeft: 0,
     });
     if (kind === 'send') expect(later.filter(({ isCommitted }) => isCommitted)).toEqual([]);
@@ -117,7 +117,7 @@ property(
     const [before, after] = [10, 500];
     const { known, stock } = happen(ours === 'committed' ? after : before, events);
     const row = { petId: 7n, before, after, delta: undefined };
-    const kind = verdictOn(row, { stock: stockOf(stock), later: known, isResumed: true });
+    const kind = fateOf(row, { stock: stockOf(stock), later: known, isResumed: true });
     if (kind === 'applied') expect(ours).toBe('committed');
     if (kind === 'send') expect(ours).toBe('lost');
     if (ours === 'committed' && events[0]?.kind === 'adjust') expect(kind).toBe('applied');
@@ -132,7 +132,7 @@ property(
     const [before, after] = [10, 10 + delta];
     const { known, stock } = happen(ours === 'committed' ? after : before, events);
     const row = { petId: 7n, before, after, delta };
-    const kind = verdictOn(row, { stock: stockOf(stock), later: known, isResumed: true });
+    const kind = fateOf(row, { stock: stockOf(stock), later: known, isResumed: true });
     if (kind === 'applied') expect(ours).toBe('committed');
     if (kind === 'send') expect(ours).not.toBe('committed');
     // The outcome is known unless someone else changed the stock before it was read.

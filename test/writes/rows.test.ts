@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PetQuantities } from '../../src/inventory/items.ts';
 import type { OtherWrite, Row } from '../../src/state/open-run.ts';
-import { type Facts, rebase, stepOf, verdictOn } from '../../src/writes/rows.ts';
+import { type Facts, fateOf, rebase, stepOf } from '../../src/writes/rows.ts';
 
 const set = { petId: 4n, before: 5, after: 7 };
 const add = { ...set, delta: 2 };
@@ -18,7 +18,7 @@ const wrote = (...writes: readonly Partial<OtherWrite>[]) =>
   );
 const byAnother = 'run r (inventory set) has';
 
-type Evidence = Partial<Parameters<typeof verdictOn>[1]> & {
+type Evidence = Partial<Parameters<typeof fateOf>[1]> & {
   readonly row?: Pick<Row, 'petId' | 'before' | 'after' | 'delta'>;
 };
 
@@ -74,7 +74,7 @@ test.each<[string, number | undefined, Evidence, string]>([
     'run r',
   ],
 ])('judges a row of unknown outcome by its stock: %s', (_what, found, { row = set, ...evidence }, expected) => {
-  const verdict = verdictOn(
+  const verdict = fateOf(
     { delta: undefined, ...row },
     { stock: stockOf(found), later: [], isResumed: false, ...evidence },
   );
@@ -103,11 +103,11 @@ const pending: Row = {
 };
 const lost: Row = { ...pending, result: 'unknown', intent: 1, inFlightUntil: 100 };
 const facts = (found: number | undefined, more: Partial<Facts> = {}): Facts => ({
-  ...{ others: [], stock: stockOf(found), isResumed: false, began: 0, now: 50, sends: 1, mayResend: true },
+  ...{ others: [], stock: stockOf(found), isResumed: false, began: 0, since: 50, sends: 1, mayResend: true },
   zerosLeft: 0,
   ...more,
 });
-const over = { now: 200 };
+const over = { since: 200 };
 const recent = { petId: 4n, before: 5, quantity: 6, at: 40 };
 
 test.each<[string, Row, Facts, object]>([

@@ -199,6 +199,22 @@ describe('an outdated stock', () => {
     },
   );
 
+  test('reads again for every row of a turn in which one stock is outdated', async ({ till }) => {
+    await till.exits('inventory adjust 1 +1', 0);
+    const file = till.file('a.csv', 'petId,delta\n1,1\n2,1\n');
+    // The stock of the plan is too old for a delta after this question.
+    const confirm = async () => {
+      till.clock.advance(3000);
+      till.service.sell(2, 4);
+      till.service.next('GET /inventory', ({ answer }) =>
+        answer(200, before.replace('"petId":2,"quantity":10', '"petId":2,"quantity":6')),
+      );
+      return true;
+    };
+    await till.exits(`inventory apply ${file}`, 0, [], { terminal: 100, prompts: { confirm } });
+    expect([1, 2].map(till.service.stockOf)).toEqual([12, 7]);
+  });
+
   test('reports a conflict for a later row of the same run if its stock is outdated', async ({ till }) => {
     await till.exits('inventory adjust 2 +1', 0);
     const file = till.file('a.csv', 'petId,delta\n1,1\n2,1\n');

@@ -52,6 +52,25 @@ describe('a resume after a killed process', () => {
   );
 });
 
+test('claims nothing from a list that was begun while the request could still arrive', async ({ till }) => {
+  let late: Exchange | undefined;
+  const keep: Action = (exchange) => {
+    late = exchange;
+  };
+  // A request may arrive for 33 s; the list is begun after 28 s and ends after 36 s.
+  await killAt(till, keep, 'inventory adjust 1 +5', 28_000);
+  till.service.next('GET', (exchange) => {
+    till.clock.advance(8000);
+    exchange.answerNormally();
+    late?.commit();
+  });
+  const { stdout, stderr } = await till.exits('inventory apply --resume latest --yes --retries 0 --json', 8);
+  expect(stderr).not.toMatch(certain);
+  expect(JSON.parse(stdout)).toMatchObject({ rows: [{ result: 'unknown' }] });
+  await till.exits('inventory apply --resume latest --yes', 0);
+  expect(till.service.stockOf(1)).toBe(15);
+});
+
 test('adjusts a pet after waiting for a request of a killed command', async ({ till }) => {
   await killAt(till, hang, 'inventory adjust 1 +5', 0);
   await till.exits('inventory adjust 1 +1', 0, 'A request of run');
