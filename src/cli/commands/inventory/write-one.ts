@@ -5,7 +5,6 @@ import { inventoryItemView } from '../../../output/inventory-view.ts';
 import { TimeBudget } from '../../../shared/clock.ts';
 import { ClosedPipeError, NotFoundError, type PetstockError, UsageError } from '../../../shared/errors.ts';
 import { commandLine, petstock, targetName } from '../../../shared/hint.ts';
-
 import type { RunResult } from '../../../writes/carry-out.ts';
 import { readStockToPlan, type Stock } from '../../../writes/stock.ts';
 import type { WriteConnection } from '../../invocation/connect.ts';
@@ -63,11 +62,10 @@ export async function writeOne(
   };
   const isUndoable = readsStock || known !== undefined;
   const plan = {
-    ...{
-      subject: { command },
-      rows: [stock !== undefined && dryRun ? previewOf(invocation, change, stock) : row],
-      stock,
-    },
+    subject: { command },
+    rows: [stock !== undefined && dryRun ? previewOf(invocation, change, stock) : row],
+    // While the question was open, others may have changed it.
+    stock: isAsked ? undefined : stock,
     single: { readsFirst: readsStock, time, onItem },
     showOutcome: (end: RunResult) => showWritten(invocation, command, end, { item, isUndoable }),
   };
