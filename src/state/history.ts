@@ -145,7 +145,7 @@ export class History extends RecordedRuns {
 
   /** Describes who has written to a service last, for the message of a command that waits. */
   async lastWriter(service: string): Promise<string> {
-    const select = `SELECT runs.run, command, os_user, host, pid FROM rows JOIN runs ON runs.run = rows.run
+    const select = `SELECT runs.run, os_user, host, pid FROM rows JOIN runs ON runs.run = rows.run
       WHERE rows.service = ? AND result = 'sent' ORDER BY intent DESC LIMIT 1`;
     const [[last] = []] = (await this.store.ask([statement(select, service)])).answers;
     return last === undefined ? 'another command' : `run ${last.run} (${writerText(last)})`;

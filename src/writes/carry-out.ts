@@ -18,7 +18,7 @@ export interface RunContext extends WriteContext {
   readonly baseUrl: string;
   /** The result of `serviceNameOf`. */
   readonly service: string;
-  /** A hash of the key and its service: the result of `scopeOf`. */
+  /** A hash of the key and the service's origin: the result of `scopeOf`. */
   readonly scope: string;
   /** The name to record in the history; undefined if the system has none for the user. */
   readonly user: string | undefined;
@@ -30,8 +30,8 @@ export interface RunPlan {
   /** The fields of a new run's head that the command determines. A resumed run keeps its head. */
   readonly subject: Pick<RunHead, 'command' | 'file' | 'contentHash' | 'undoes'>;
   /**
-   * The rows of the plan. Rows with the result `planned` are written, and then replaced in place by their outcomes; the
-   * others are final.
+   * The rows of the plan. Rows with the result `planned`, and unknown ones of a resumed run, are written, and then
+   * replaced in place by their outcomes; the others are final.
    */
   readonly rows: BulkRow[];
   /** The stock that the rows were planned with; undefined if it was not read. */
@@ -42,7 +42,7 @@ export interface RunPlan {
   /** Set for a command that changes a single pet. */
   readonly single?: SinglePlan | undefined;
   /**
-   * Called right before a new run is recorded.
+   * Called before a new run is recorded, and to explain a dry run.
    * @returns the newest run of the same content; undefined if the content may be repeated
    */
   requireNotDuplicate?(): Promise<{ readonly run: string | undefined } | undefined>;
@@ -67,7 +67,7 @@ export interface RunOptions {
 export interface RunHooks {
   /** Shows the plan, before anything else. */
   onPlan?(rows: readonly BulkRow[]): Promise<void>;
-  /** Asks for confirmation; throws if it is denied. Not called in a dry run, or if no row is planned. */
+  /** Asks for confirmation; throws if it is denied. Not called in a dry run, or if nothing may be sent. */
   confirm?(rows: readonly BulkRow[]): Promise<void>;
   /**
    * Called right before rows are written.

@@ -25,7 +25,7 @@ import type { ExecuteOptions, Execution, WriteContext } from './write-context.ts
 const maxReadInTurn = 10_000;
 
 /**
- * Writes the open rows of a run, in groups. Each group takes the service's turn; nothing is held while anything else is
+ * Writes the open rows of a run, in groups. Each group takes the service's turn, which is not held while the limit or another run is
  * waited for. Rows of unknown outcome come last: the stock is read back to decide about them, and they are sent at most
  * once more if no answer came. Never throws.
  */

@@ -29,7 +29,7 @@ export interface RunErrorContext {
   /** The store and environment that hints name. */
   readonly target: Target;
   /**
-   * Whether a command for a single pet began the run: messages are then about that pet, and the run can be resumed only
+   * Whether this command is for a single pet: messages are then about that pet, and the run can be resumed only
    * if its outcome is unknown.
    */
   readonly isSingle?: boolean;

@@ -33,9 +33,9 @@ export interface Sending {
 }
 
 export interface Sent {
-  /** Rows of which nothing has left. */
+  /** Rows that were certainly not carried out: nothing has left, or the service has refused the request as a 401 or 429. */
   readonly unsent: ReadonlySet<Row>;
-  /** Rows whose request has got no answer. */
+  /** Rows whose request has got no answer, or none about this pet. */
   readonly lost: ReadonlySet<Row>;
   /** The last failure that may pass, and its row. */
   readonly failure: { readonly error: unknown; readonly row: Row } | undefined;

@@ -92,9 +92,9 @@ export class TurnPlanner {
   #sentAfter: Stock | undefined;
   /** Whether a longer pause has passed since, so that a quantity may no longer rely on it. */
   #isOutdated = false;
-  /** Whether the limit has admitted only the read of a turn: the next turn relies on it, however old it is. */
+  /** Whether the limit has again admitted only the read of a turn: the next turn relies on it, however old it is. */
   #isKept = false;
-  /** Whether a stock was read again after a wait for the limit. If that admits one request at a time, once must do. */
+  /** Whether a stock was read for rows that the limit then held back. If it admits one request at a time, once must do. */
   #hasReread: boolean;
   /** When a turn has last used the stock, by the monotonic clock. */
   #usedAt: number;

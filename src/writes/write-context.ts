@@ -28,7 +28,7 @@ export interface WriteContext {
   random(): number;
   /** Tells why the command waits. `attempt`: how often it has tried in vain. */
   onDelay(sentence: string, attempt?: number): unknown;
-  /** Tells which other command this one waits for. `ms`: how long it will wait, if that is known. */
+  /** Tells which command's request or turn this one waits for. `ms`: how long it will wait, if that is known. */
   onWaitForOthers(sentence: string, ms?: number): unknown;
 }
 
@@ -70,7 +70,7 @@ export interface Execution {
   readonly stoppedBy: unknown;
   /** The first rejection, or answer with another quantity than requested. */
   readonly rejection: PetstockError | undefined;
-  /** Whether a request has got no answer, so that it may be carried out later. */
+  /** Whether the outcome of a request was not known when it ended, so that it may be carried out later. */
   readonly hasUnanswered: boolean;
   /** Rows that were sent and certainly not carried out. */
   readonly unwritten: ReadonlySet<Row>;
