@@ -2,7 +2,6 @@ import {
   closeSync,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -13,7 +12,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { ownerOf } from '../src/settings/folders.ts';
-import { effectiveUser } from '../src/shared/private-files.ts';
+import { effectiveUser, makePrivateFolder } from '../src/shared/private-files.ts';
 import { version } from '../src/shared/version.ts';
 import { cacheFolderOf } from './process-folders.ts';
 
@@ -113,7 +112,7 @@ export function codeCacheIn(folder: string, facts: readonly string[]) {
     keep: (): void => {
       if (added.length === 0) return;
       try {
-        mkdirSync(folder, { mode: 0o700, recursive: true });
+        makePrivateFolder(folder);
         if (!isPrivate(folder)) return;
         const files = readdirSync(folder);
         if (files.length >= maxFiles) for (const name of files) rmSync(join(folder, name), { force: true });

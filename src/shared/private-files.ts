@@ -218,9 +218,9 @@ function refusal(path: string, reason: string, options: { hint?: string; cause?:
 }
 
 /**
- * Creates a folder and its missing parents for this user only (0700). Except for the code cache, this function creates
- * all folders. Several processes may create the same one at once. An existing folder is never changed: it is used if it
- * belongs to this user and only this user can write to it. Others may list it (0755): the files in it are 0600.
+ * Creates a folder and its missing parents for this user only (0700). This function creates all folders. Several
+ * processes may create the same one at once. An existing folder is never changed: it is used if it belongs to this user
+ * and only this user can write to it. Others may list it (0755): the files in it are 0600.
  *
  * On Windows a folder has the permissions of its parent, and petstock only checks that it is a folder.
  * @throws FailureError if it can't be created, is not a folder, belongs to another user or can be written to by others

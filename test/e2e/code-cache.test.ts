@@ -42,6 +42,7 @@ test.runIf(isRoot)('runs a command as root without creating a code cache in a fo
 test.each([
   ['PETSTOCK_NO_CACHE is set', { PETSTOCK_NO_CACHE: '1' }],
   ["the cache folder can't be created", { XDG_CACHE_HOME: '/dev/null/cache' }],
+  ['its folder accepts no folders', { XDG_CACHE_HOME: '/proc/nope' }],
 ])('works without a code cache if %s', async (_why, env) => {
   const home = temporaryHome();
   expect((await runCached(home, 'config list', { env })).code).toBe(0);
