@@ -220,8 +220,9 @@ async function attempt<T>(
   let hasLeft = false;
   let hasArrived = false;
   let noted: RecordedResponse | undefined;
+  const isWrite = request.kind === 'write';
   const observe = (response: ReceivedResponse): Promise<AttemptResult<T>> => {
-    noted = permit.recordResponse(response);
+    noted = permit.recordResponse(response, isWrite);
     return resultOfResponse(request, response, { baseUrl: options.baseUrl, retryAfter: noted.retryAfter }, use);
   };
   try {
@@ -242,7 +243,7 @@ async function attempt<T>(
     const isOtherProtocol = isUpgrade || (error instanceof NetworkFailure && error.isNotHttp);
     const isGarbled = hasArrived && noted === undefined && !isOtherProtocol;
     const asked = isGarbled ? garbledResponse : proxyRefusal(error);
-    if (asked !== undefined) noted = permit.recordResponse(asked);
+    if (asked !== undefined) noted = permit.recordResponse(asked, isWrite);
     const withFacts = (failure: PetstockError) => (facts ? failure.with(facts) : failure);
     return resultOfFailure(error, request.url, { hasLeft, isGarbled, retryAfter: noted?.retryAfter, withFacts });
   } finally {

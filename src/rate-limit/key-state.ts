@@ -92,6 +92,8 @@ export interface KeyState {
   gate: Gate;
   /** Number of consecutive 429s; those of one burst count once. */
   episodes: number;
+  /** Number of consecutive 429s to writes, whatever was read between them. */
+  refusedWrites: number;
   /** Whether only one request at a time may be sent: after a gate, until an answer does not close it again. */
   halfOpen: boolean;
   /** Requests per second of other users of this key, as far as the last windows showed. */
@@ -103,7 +105,7 @@ export interface KeyState {
 export function emptyState(): KeyState {
   return {
     ...{ target: '', offset: undefined, windows: {}, inFlight: new Map(), over: 0, gate: noGate },
-    ...{ episodes: 0, halfOpen: false, foreignRate: 0, roundTrip: 0 },
+    ...{ episodes: 0, refusedWrites: 0, halfOpen: false, foreignRate: 0, roundTrip: 0 },
   };
 }
 

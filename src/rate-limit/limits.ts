@@ -242,8 +242,8 @@ export class Limits {
     const save = () => this.save().catch(() => {});
     return {
       ...permit,
-      recordResponse: (answer) => {
-        const { retryAfter, persisted } = recordResponse(answer);
+      recordResponse: (answer, isWrite) => {
+        const { retryAfter, persisted } = recordResponse(answer, isWrite);
         return { retryAfter, persisted: persisted.then(save) };
       },
       forfeit: () => forfeit().then(save),
@@ -367,10 +367,11 @@ export class Limits {
         if (!isFresh || at < gate.at || at >= expires || isOutdated) throw new PermitExpiredError();
         leftAt = at;
       },
-      recordResponse: (answer) => {
+      recordResponse: (answer, isWrite = false) => {
         // The latest that it can be now, so that no wait is too short.
         const at = this.now + this.#receivedAt - this.#moment.at;
-        const record = recordOf(answer, { id, at, leftAt, state: this.#state, random: this.#options.random() });
+        const random = this.#options.random();
+        const record = recordOf(answer, { id, at, leftAt, isWrite, state: this.#state, random });
         void end(record);
         this.#note(record);
         const retryAfter = record.retryAfter === undefined ? undefined : Math.min(record.retryAfter, maxGate);

@@ -38,8 +38,11 @@ export interface Permit {
    * @throws PermitExpiredError if the permit has expired
    */
   beginSend(): void;
-  /** Records the head of a response. If it closes the gate, nothing more leaves with the key until the gate lifts. */
-  recordResponse(answer: ResponseHead): RecordedResponse;
+  /**
+   * Records the head of a response. If it closes the gate, nothing more leaves with the key until the gate lifts.
+   * @param isWrite whether the request was a write, which a service may refuse although it answers reads
+   */
+  recordResponse(answer: ResponseHead, isWrite?: boolean): RecordedResponse;
   /** Records that no response came. It is not known whether the service counted the request. */
   forfeit(): Promise<void>;
   /** Records that the request was not sent. */

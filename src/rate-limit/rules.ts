@@ -35,13 +35,15 @@ export interface AdmissionRequest {
 }
 
 /**
- * Returns how many requests may be in flight if others use the key, too. Others may use up the rest at any moment; then
- * all requests in flight are refused, and too many refusals get a key banned. With few permits the number is so small
- * that two windows in a row cause fewer than ten refusals. With many permits, others would have to use nearly all that
- * is left within one round trip.
+ * Returns how many requests may be in flight. Too many refusals get a key banned. After a refused write these are four,
+ * until a write is answered: an answer to a read shows nothing about writes. If others use the key, too, they may use up
+ * the rest at any moment; then all requests in flight are refused. With few permits the number is so small that two
+ * windows in a row cause fewer than ten refusals. With many permits, others would have to use nearly all that is left
+ * within one round trip.
  */
-function maxInFlightOnSharedKey(permits: number): number {
-  return Math.max(4, Math.floor(permits / 16));
+function maxInFlight({ refusedWrites, foreignRate }: KeyState, permits: number): number {
+  if (refusedWrites > 0) return Math.min(4, permits);
+  return foreignRate > 0 ? Math.min(Math.max(4, Math.floor(permits / 16)), permits) : permits;
 }
 
 /**
@@ -55,6 +57,7 @@ function maxInFlightOnSharedKey(permits: number): number {
  * of ours that have ended, and the others are in flight.
  * - Two requests that belong together are not separated: a window with room for one counts as exhausted, unless it
  * never has more.
+ * - After a refused write, four requests may be in flight until a write is answered.
  * - With other users of the key, half of what remains is theirs. A sixteenth of our half may be in flight, or four
  * requests if that is more.
  * @param at the time by the clock of the state
@@ -76,8 +79,7 @@ export function decide(state: KeyState, at: number, { bulk, minPermits }: Admiss
   }
   if (onlyProbe) return decideProbe(state, at);
   const free = Math.min(...windows.map(room));
-  const most = state.foreignRate > 0 ? maxInFlightOnSharedKey(free) : free;
-  const permits = Math.min(most, free) - pending;
+  const permits = maxInFlight(state, free) - pending;
   return permits < needed ? { admitted: false, retryAt: undefined } : { admitted: true, probe: false, permits };
 }
 
@@ -164,6 +166,7 @@ export interface AnswerRecord {
   /** When the request was sent; undefined if that is not known. */
   readonly leftAt?: number | undefined;
   readonly status: number;
+  readonly isWrite: boolean;
   /** The service's clock, in milliseconds since the Unix epoch. */
   readonly date?: number | undefined;
   readonly limit?: number | undefined;
@@ -188,13 +191,15 @@ export type LimitRecord = IntentRecord | AnswerRecord | EndRecord;
 /** A window that ends more than this many milliseconds from now is the daily window. */
 const maxMinute = 62_000;
 
+type Receipt = Pick<AnswerRecord, 'id' | 'at' | 'leftAt' | 'isWrite' | 'random'>;
+
 /**
  * Converts the head of an answer to a record.
  * @param state what is known about the key
  */
 export function recordOf(
   { status, headers }: ResponseHead,
-  { state, ...receipt }: Pick<AnswerRecord, 'id' | 'at' | 'leftAt' | 'random'> & { readonly state: KeyState },
+  { state, ...receipt }: Receipt & { readonly state: KeyState },
 ): AnswerRecord {
   const { at } = receipt;
   const date = parseDate(headers, at);
@@ -257,7 +262,8 @@ function countAll(state: KeyState): void {
 }
 
 function applyAnswer(state: KeyState, record: AnswerRecord): void {
-  const request = removeInFlight(state, record.id);
+  const { id, isWrite } = record;
+  const request = removeInFlight(state, id);
   // A request whose reservation has ended counts as sent long ago, because its answer is outdated.
   const sentAt = request?.sentAt ?? Number.NEGATIVE_INFINITY;
   if (request !== undefined) updateClock(state, record, request);
@@ -266,6 +272,7 @@ function applyAnswer(state: KeyState, record: AnswerRecord): void {
   else if (sentAt >= state.gate.at) {
     state.halfOpen = false;
     state.episodes = 0;
+    if (isWrite) state.refusedWrites = 0;
   }
 }
 
@@ -327,15 +334,21 @@ function updateForeignRate(state: KeyState, kind: WindowKind, before: Window['fi
 
 /**
  * Closes the gate, or extends it; never shortens it. A 429 begins an episode, unless its request was sent before the
- * gate of the last one lifted.
+ * gate of the last one lifted. The episodes of writes go on although reads are answered between them.
  */
 function closeGate(
   state: KeyState,
-  { at, status, date, retryAfter, reset, random }: AnswerRecord,
+  { at, status, isWrite, date, retryAfter, reset, random }: AnswerRecord,
   sentAt: number,
 ): void {
   const isRefusal = status === 429;
-  if (isRefusal && (state.episodes === 0 || sentAt >= state.gate.at)) state.episodes += 1;
+  if (isRefusal && (state.episodes === 0 || sentAt >= state.gate.at)) {
+    state.episodes += 1;
+    if (isWrite) {
+      state.refusedWrites += 1;
+      state.episodes = Math.max(state.episodes, state.refusedWrites);
+    }
+  }
   const now = Math.min(date ?? Number.POSITIVE_INFINITY, serviceTime(state, at));
   const untilReset = reset === undefined || reset <= now || reset - now > maxGate ? undefined : reset - now;
   const length = isRefusal

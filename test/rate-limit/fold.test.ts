@@ -19,6 +19,7 @@ const answer = (id: string, at: number, changes: Partial<AnswerRecord> = {}): Li
   at: now + at,
   random: 0,
   status: 200,
+  isWrite: false,
   date: now + at,
   limit: 20,
   remaining: 10,
@@ -51,6 +52,9 @@ const probed = asked('probe', 0);
 const sent = [...probed, intents('a', 200)];
 const both = [...sent, intents('b', 200)];
 const refused = [...sent, refusal('a', 300)];
+const refusedWrites = ['a', 'b'].flatMap((id, n) =>
+  asked(id, n * 5200, { status: 429, ...bare, ...wait, isWrite: true }),
+);
 const ofDay = { limit: 1000, remaining: 9, reset: now + 43_200_000 };
 const fifteen = Array.from({ length: 15 }, (_, n) => `r${n}`);
 const first = (count: number) => fifteen.slice(0, count).join(' ');
@@ -216,6 +220,21 @@ test.each<Case>([
     'ends the episodes with a response after the gate',
     [...refused, ...asked('b', 5300)],
     { episodes: 0, halfOpen: false },
+  ],
+  [
+    'counts 429s to writes on if reads are answered between them, but not those of reads',
+    [...refusedWrites, ...asked('c', 11_000), ...asked('d', 12_000, { status: 429, ...bare, ...wait })],
+    { episodes: 1, refusedWrites: 2 },
+  ],
+  [
+    'continues with the next 429 to a write where those before ended',
+    [...refusedWrites, ...asked('c', 11_000), ...asked('d', 12_000, { status: 429, ...bare, ...wait, isWrite: true })],
+    { episodes: 3, refusedWrites: 3 },
+  ],
+  [
+    'ends the episodes of writes with a response to a write',
+    [...refusedWrites, ...asked('c', 11_000, { isWrite: true })],
+    { episodes: 0, refusedWrites: 0 },
   ],
   [
     'keeps the episodes after a response to a request from before the gate',
@@ -397,7 +416,7 @@ test('waits as long for everything as if no time had passed when the clock is se
 });
 
 describe('recordOf', () => {
-  const receipt = { id: 'a', at: now, leftAt: now - 100, random: 0 };
+  const receipt = { id: 'a', at: now, leftAt: now - 100, isWrite: false, random: 0 };
   const waitOf = (status: number, retryAfter: string | undefined, state = emptyState()) =>
     recordOf({ status, headers: { 'retry-after': retryAfter } }, { ...receipt, state });
 
