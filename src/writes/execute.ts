@@ -16,7 +16,7 @@ import { isOpen, type OpenRun, type Row } from '../state/open-run.ts';
 import { type Decided, LostConnectionError, type Moment, type Store, type Turn } from '../state/state-store.ts';
 import type { Answers, Statement } from '../state/statements.ts';
 import { classifyFailure } from './classify-failure.ts';
-import { isOverWithin, sendRows } from './send-rows.ts';
+import { isOverWithin, maxFailures, sendRows } from './send-rows.ts';
 import { readQuantities, readStock } from './stock.ts';
 import { sendFor, type TurnPlan, TurnPlanner } from './turn-planner.ts';
 import type { ExecuteOptions, Execution, WriteContext } from './write-context.ts';
@@ -48,9 +48,17 @@ interface TurnEnd {
   /** Set if the limit admitted nothing: when to ask again. */
   readonly retry?: { readonly at: number | undefined };
   /** A failure that may pass. */
-  readonly failure?: { readonly error: unknown; readonly petId?: bigint; readonly count: number } | undefined;
+  readonly failure?: TurnFailure | undefined;
   /** Whether a row that was sent did not succeed. */
   readonly hasFailed?: boolean;
+}
+
+interface TurnFailure {
+  readonly error: unknown;
+  /** Not set if it was the read that failed. */
+  readonly row?: Row;
+  /** How many requests have failed. */
+  readonly count: number;
 }
 
 class Writer {
@@ -61,6 +69,9 @@ class Writer {
   readonly #planner: TurnPlanner;
   #readsOutside = false;
   #settled = 0;
+  /** The turns, and the writes, that failed since the last row got its outcome. */
+  #failures = 0;
+  #failedWrites = 0;
   #rejection: PetstockError | undefined;
   /** The last 429, if no other answer came since. */
   #refusal: PetstockError | undefined;
@@ -79,8 +90,8 @@ class Writer {
   }
 
   async writeAll(): Promise<void> {
-    const { limits, history, interrupted, retries } = this.#context;
-    for (let failures = 0; ; ) {
+    const { limits, history, interrupted } = this.#context;
+    for (;;) {
       interrupted.throwIfAborted();
       // The lock is lost with the connection to the database. Another process may have resumed the run since.
       if (this.#run.lock.isLost) await history.retake(this.#run);
@@ -90,10 +101,9 @@ class Writer {
       const end = rows.length === 0 ? await this.#waitForOthers(wait) : await this.#takeTurnAndWrite(rows);
       if (this.#options.failFast && end.hasFailed) return;
       if (end.retry !== undefined) await limits.wait(end.retry.at, interrupted);
-      if (end.failure === undefined) continue;
-      failures = this.#settled > settledBefore ? 0 : failures + 1;
-      if (failures > retries) throw end.failure.error;
-      await this.#pauseAfter(end.failure, failures);
+      const hasSettled = this.#settled > settledBefore;
+      if (hasSettled) [this.#failures, this.#failedWrites] = [0, 0];
+      if (end.failure !== undefined) await this.#pauseAfter(end.failure, hasSettled);
     }
   }
 
@@ -260,7 +270,7 @@ class Writer {
       const { failure, failures: count } = sent;
       return {
         hasFailed: sendable.some(({ result }) => !['applied', 'unchanged', 'pending'].includes(result)),
-        failure: failure && { ...failure, petId: failure.row.petId, count },
+        failure: failure && { ...failure, count },
       };
     } finally {
       removeEnd();
@@ -346,18 +356,29 @@ class Writer {
     });
   }
 
-  /** Waits after a failure, longer after each turn without success. @throws the failure if no time is left */
-  async #pauseAfter({ error, petId, count }: NonNullable<TurnEnd['failure']>, failures: number): Promise<void> {
+  /**
+   * Waits after a failure, longer after each turn without success.
+   * @throws the failure if the run ends with it: no row may be sent again, no time is left, or the retries are used up
+   * and it is not for a pet alone. It may be as long as fewer than `maxFailures` writes have failed since the last success
+   */
+  async #pauseAfter({ error, row, count }: TurnFailure, hasSettled: boolean): Promise<void> {
     const { clock, random, retries, interrupted, onDelay } = this.#context;
+    if (!hasSettled) {
+      this.#failures += 1;
+      this.#failedWrites += count;
+    }
+    const failures = this.#failures;
+    const mayBePet = row?.result === 'unknown' && this.#failedWrites < maxFailures;
+    const isOver = (failures > retries && !mayBePet) || (failures > 0 && this.#planner.isUsedUp);
     const wait = waitBeforeRetry(failures + 1, random());
-    if (wait >= this.#time.left) throw error;
+    if (isOver || wait >= this.#time.left) throw error;
     const others = count > 1 ? ` and ${count - 1} more` : '';
-    const again = failures === 0 ? 'trying again' : `trying again (${failures} of ${retries})`;
+    const again = failures === 0 || failures > retries ? 'trying again' : `trying again (${failures} of ${retries})`;
     const { open } = this.#planner;
     const isReadBack = open.length > 0 && open.every(({ result }) => result === 'unknown');
     const next = isReadBack ? 'reading the stock' : again;
     const isConnected = !(error instanceof UnavailableError && error.notCarriedOut && error.status === undefined);
-    const what = petId === undefined ? '' : `Pet ${petId}${others}: `;
+    const what = row === undefined ? '' : `Pet ${row.petId}${others}: `;
     const why = isConnected ? `${what}${failureText(error)}; ${next}` : `No connection to the service; ${next}`;
     void onDelay(why, Math.max(1, failures));
     await this.#time.spend(() => clock.sleep(wait, interrupted));

@@ -49,7 +49,7 @@ export interface Sent {
 }
 
 /** After this many failures in a row the others would fail, too. */
-const maxFailures = 16;
+export const maxFailures = 16;
 
 /** Sends the rows whose intents are recorded, and sets their results. */
 export function sendRows(rows: readonly Row[], permits: Permit[], options: SendOptions): Sending {

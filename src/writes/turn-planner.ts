@@ -111,7 +111,8 @@ export class TurnPlanner {
     this.#context = context;
     this.#options = options;
     this.#zerosLeft = options.zerosLeft;
-    this.#open = new Set(run.rows.filter(isOpen));
+    // Rows that no process has sent come first, so that those that fail each time hold up no others.
+    this.#open = new Set(run.rows.filter(isOpen).toSorted((a, b) => (a.intent ?? 0) - (b.intent ?? 0)));
     this.#stock = options.stock;
     this.#usedAt = options.stock?.at ?? Number.NEGATIVE_INFINITY;
     this.#size = 2 * options.concurrency;
@@ -121,6 +122,15 @@ export class TurnPlanner {
   /** The rows that may still be sent, or decided about. */
   get open(): readonly Row[] {
     return [...this.#open].filter(isOpen);
+  }
+
+  /** Whether no row may be sent again. */
+  get isUsedUp(): boolean {
+    return this.open.every((row) => row.result === 'unknown' && this.#areTriesUsed(row));
+  }
+
+  #areTriesUsed(row: Row): boolean {
+    return (this.#tries.get(row)?.sends ?? 0) > this.#context.retries;
   }
 
   /** Ends the sending: leaves only rows of unknown outcome, to be decided by the stock, and returns them. */
@@ -365,7 +375,7 @@ export class TurnPlanner {
         recent: write !== undefined && isRecent(write, now) ? write : undefined,
         ...{ stock: stock?.quantities, since: stock?.since ?? now },
         ...{ isSecondRead: isReadAgain, isResumed, began, zerosLeft, sends },
-        mayResend: this.#maySend && this.#context.retries > 0 && losses <= 1,
+        mayResend: this.#maySend && this.#context.retries > 0 && losses <= 1 && !this.#areTriesUsed(row),
       });
       if (step.kind === 'send') {
         toSend.push({ row, ...step });
@@ -432,6 +442,9 @@ export class TurnPlanner {
     if (row.result === 'unknown') {
       this.hasUnanswered = true;
       row.inFlightUntil ??= earlierUntil;
+      // The next turn begins with others.
+      this.#open.delete(row);
+      this.#open.add(row);
       return;
     }
     row.inFlightUntil = earlierUntil;

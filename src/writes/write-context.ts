@@ -19,7 +19,7 @@ export interface WriteContext {
   readonly suspension: Suspension;
   /** The time limit of a request, in milliseconds. */
   readonly timeout: number;
-  /** The most attempts in a row without success, after the first. */
+  /** How often a row may be sent again, or a failed read be repeated. */
   readonly retries: number;
   /** The longest wait for a turn, in milliseconds, and after how long it is told. */
   readonly turnWait: { readonly most: number; readonly silent: number };

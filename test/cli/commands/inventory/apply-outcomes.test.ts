@@ -9,7 +9,7 @@ const resume = async (shop: Shop, run: string, flags = '--yes') =>
 
 describe('a row with an unknown outcome', () => {
   test('leaves a row pending if its PATCH keeps returning 503, and writes it on resume', async () => {
-    const shop = await openShop({ faults: ['PATCH /inventory/5:first=6:status=503'] });
+    const shop = await openShop({ faults: ['PATCH /inventory/5:first=5:status=503'] });
     // Pet 1 has 12 already.
     const down = await apply(shop, 'petId,quantity\n4,1\n5,7\n1,12\n');
     expect(down.code).toBe(8);
