@@ -20,11 +20,6 @@ export interface Failure {
   readonly kind: 'refused' | 'notSent' | 'unknown';
   /** Whether no other row would succeed now, so that the run ends. */
   readonly stop: boolean;
-  /**
-   * Whether the stock can probably still be read although the run ends, so that rows of unknown outcome are settled
-   * first.
-   */
-  readonly isReadable: boolean;
   readonly mayBeInFlight: boolean;
 }
 
@@ -35,10 +30,10 @@ const kinds: Readonly<Record<NextStep, Failure['kind']>> = {
 /** Classifies the failure of a write. Judges only the request that failed, not earlier requests of the same row. */
 export function classifyFailure(error: unknown): Failure {
   // A bug in the program reveals nothing about the outcome.
-  if (!(error instanceof PetstockError)) return { kind: 'unknown', stop: true, isReadable: false, mayBeInFlight: true };
+  if (!(error instanceof PetstockError)) return { kind: 'unknown', stop: true, mayBeInFlight: true };
   const answer = answerOf(error);
   const kind = kinds[nextStep(answer, 'write')];
-  return { kind, stop: endsRun(answer, error), isReadable: answer === 'redirect', mayBeInFlight: error.mayBeInFlight };
+  return { kind, stop: endsRun(answer, error), mayBeInFlight: error.mayBeInFlight };
 }
 
 function answerOf(error: PetstockError): AnswerKind {

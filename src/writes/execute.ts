@@ -7,7 +7,7 @@ import {
   FailureError,
   failureText,
   NonRetryableError,
-  type PetstockError,
+  PetstockError,
   RateLimitedError,
   UnavailableError,
 } from '../shared/errors.ts';
@@ -390,6 +390,9 @@ const suspended = new Error('The process is being stopped');
 
 /** Whether the stock can probably still be read after this error has ended the run. */
 function isReadable(error: unknown): boolean {
-  if (error instanceof NonRetryableError) return false;
-  return error instanceof UnavailableError || classifyFailure(error).isReadable;
+  if (!(error instanceof PetstockError) || error instanceof NonRetryableError) return false;
+  if (error instanceof UnavailableError) return true;
+  // An answer to a write, perhaps one that makes no sense, tells nothing about the list.
+  const isAnswer = error.status !== undefined || error instanceof FailureError;
+  return isAnswer && classifyFailure(error).kind === 'unknown';
 }

@@ -11,7 +11,7 @@ import {
 } from '../../src/shared/errors.ts';
 import { classifyFailure, type Failure, rowErrorOf } from '../../src/writes/classify-failure.ts';
 
-const plain = { stop: false, isReadable: false, mayBeInFlight: false };
+const plain = { stop: false, mayBeInFlight: false };
 const unsent = { notCarriedOut: true };
 
 test.each<[string, unknown, Partial<Failure>]>([
@@ -24,7 +24,7 @@ test.each<[string, unknown, Partial<Failure>]>([
   ['Ctrl-C before a request is sent', new InterruptedError('stopped', unsent), { kind: 'notSent', stop: true }],
   ['a full disk before a request is sent', new FailureError('full', unsent), { kind: 'notSent', stop: true }],
   ['a 404', new NotFoundError('gone', { status: 404 }), { kind: 'refused' }],
-  ['a redirect', new FailureError('there', { status: 307 }), { kind: 'unknown', stop: true, isReadable: true }],
+  ['a redirect', new FailureError('there', { status: 307 }), { kind: 'unknown', stop: true }],
   ['a 500', new UnavailableError('broken', { status: 500 }), { kind: 'unknown' }],
   ['a connection that broke', new UnavailableError('reset'), { kind: 'unknown' }],
   ['a time-out', new UnavailableError('slow', { mayBeInFlight: true }), { kind: 'unknown', mayBeInFlight: true }],

@@ -41,6 +41,14 @@ test.for([0, 4])(
   },
 );
 
+test('reads the stock at the end if no answer to a write made sense', async () => {
+  const shop = await openShopOfTwenty();
+  shop.service.setFaults(['PATCH /inventory/*:malform']);
+  const { sent, report } = await apply(shop, file('delta'), [], oneByOne);
+  expect(report.counts).toMatchObject({ applied: 16, notAttempted: 4, unknown: 0 });
+  expect(sent.at(-1)).toBe('GET /v1/inventory');
+});
+
 test('does not wait for another try that it may not make', async () => {
   const shop = await openShopOfTwenty();
   shop.service.setFaults(failing([1]));
