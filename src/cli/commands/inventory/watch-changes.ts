@@ -21,7 +21,7 @@ export interface WatchOptions {
   readonly low: boolean;
   readonly petIds: ReadonlySet<bigint> | undefined;
   readonly texts: Texts | undefined;
-  /** Aborted by an interruption, and once nobody reads the changes. */
+  /** Aborted by an interruption, and once no reader is left. */
   readonly ended: AbortSignal;
 }
 
