@@ -187,7 +187,8 @@ describe.runIf(canMakeFifos)('a closed terminal', () => {
 
 test('goes on after Ctrl-Z and fg, and lets others write meanwhile', async () => {
   const { store, env, journal, untilSeen } = await serve({
-    ...{ pets: 30, ids: 'small', limits: { minute: 20, day: 100_000 }, windowSeconds: 2, ban: false },
+    // Three windows, so that the run is not over before it is stopped.
+    ...{ pets: 60, ids: 'small', limits: { minute: 20, day: 100_000 }, windowSeconds: 2, ban: false },
     faults: ['PATCH /inventory/*:delay=20'],
   });
   const home = temporaryHome();
